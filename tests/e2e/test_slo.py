@@ -121,7 +121,7 @@ class Slo(harness.TestCase):
                               self.path("slow"), "-p", target.pid).finish()
         self.assertEqual(result.status, 1, result)
         self.assertEqual(result.stdout, "", result)
-        near, error = result.stderr.splitlines()
+        near, error = result.stderr.splitlines()[-2:] # others may trace the libc, which it says
         self.assertIn("no function matches 'handel'; the nearest: handle", near)
         self.assertIn("--slo 'handel: p99 < 5ms': no function", error)
         target.finish()

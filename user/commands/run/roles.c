@@ -108,7 +108,11 @@ int roles__check(struct run *r)
 	for (size_t g = 0; !err && g < o->slos_cnt; g++) {
 		if (is_planned(r, o->slos[g].glob) || may_come(r, o->slos[g].glob))
 			continue;
-		log_error("--slo '%s': no function is watched by that rule", o->slos[g].text);
+		log_error("--slo '%s': no function is watched by that rule%s", o->slos[g].text,
+			  strchr(o->slos[g].glob, ':')
+				  ? ""
+				  : "; one of a library is named with its file: "
+				    "--slo 'libz.so.1*:inflate: p99 < 5ms'");
 		err = -ENOENT;
 	}
 	return err;
