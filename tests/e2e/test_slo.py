@@ -96,7 +96,7 @@ class Slo(harness.TestCase):
         self.assertIn(len(self.recordings(folder)), (1, 2, 3), done)
 
     def test_hidden_cause(self):
-        """A server in C++, as anybody writes it: one command, and its first line says what to fix."""
+        """A server in C++, as anybody writes it: the first line says what to fix."""
         target = self.process(program("janitor"))
         target.wait_ready()
         tracer = self.process(PROFTRACE, "record", "--slo", "handle_request: p99 < 10ms", "-o",
