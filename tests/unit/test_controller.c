@@ -607,9 +607,22 @@ static void a_return_that_fails(void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
+/* Beside cold caches a call costs more: by the work of two probes, or by as much as it costs. */
+static void cold_caches_make_what_is_cheap_no_dearer_than_that(void **state)
+{
+	inputs.costs.burden = 1.5;
+	inputs.costs.classes[WIRE_COST_SYSTEM_CALL].outside_ns = 400;
+	functions[RARE].kind = PLAN_SYSTEM_CALL;
+	functions[RARE].exit = EXIT_NONE;
+	begin();
+	assert_float_equal(controller__call_ns(controller, HOT), 1.5 * CALL_NS, 1);
+	assert_float_equal(controller__call_ns(controller, RARE), 1.5 * 400, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(cold_caches_make_what_is_cheap_no_dearer_than_that),
 		TEST(what_is_within_the_budget_stays),
 		TEST(the_dearest_goes),
 		TEST(bursts_have_their_part),

@@ -12,6 +12,7 @@
 #include "budget/controller.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -213,8 +214,11 @@ double controller__call_cost(const struct controller *s, uint32_t function,
 {
 	double times = u->factor > s->in->costs.burden ? u->factor : s->in->costs.burden;
 	double emulated = probe_costs__call(&s->in->costs, WIRE_COST_ENTRY_PUSH, WIRE_COST_RETURN);
+	double known = known_cost(s, function);
 
-	return known_cost(s, function) + (times - 1) * emulated + s->unwinding_ns;
+	/* Single steps are as dear as ever; what costs less than two probes, as a system call does,
+	 * costs so much more of that. */
+	return known + (times - 1) * fmin(known, emulated) + s->unwinding_ns;
 }
 
 double controller__call_ns(struct controller *s, uint32_t function)
