@@ -429,6 +429,12 @@ static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, ui
 	return err;
 }
 
+/* The limit that was set, of which bursts have a part. */
+static double whole_limit(const struct controller *s)
+{
+	return s->bursts ? s->limit / (1 - BURSTS_SHARE) : s->limit;
+}
+
 /* Looks at each function. Sets *done if the look said what it could. */
 static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bool *done)
 {
@@ -457,8 +463,8 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	if (!s->in->limit)
 		return tell_cost(s, cost_ns, own_ns, now_ns - s->began_ns);
 	if (!s->told)
-		s->told =
-			advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns, s->limit);
+		s->told = advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns,
+				       whole_limit(s));
 	if (!s->chosen_told && s->began_ns >= s->chosen_ns)
 		s->chosen_told = advice__chosen(s->in->plan, s->functions, s->functions_cnt, own_ns,
 						s->in->limit);
