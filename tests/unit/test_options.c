@@ -162,6 +162,20 @@ static void long_options(void **state)
 	assert_int_equal(o.color, COLOR_NEVER);
 }
 
+static void room_for_paths(void **state)
+{
+	ACCEPT("-p", "12", "-d", "60");
+	assert_int_equal(o.max_paths, 1 << 18);
+	ACCEPT("-p", "12", "-d", "60", "--max-paths", "1048576");
+	assert_int_equal(o.max_paths, 1 << 20);
+	ACCEPT("-p", "12", "-d", "61");
+	assert_int_equal(o.max_paths, 1 << 20);
+	ACCEPT("-p", "12", "-d", "60", "-F", "a*");
+	assert_int_equal(o.max_paths, 1 << 20);
+	ACCEPT("-p", "12", "-d", "60", "--calls");
+	assert_int_equal(o.max_paths, 1 << 20);
+}
+
 static void exit_strategies(void **state)
 {
 	ACCEPT("--exits=return", "-p", "1");
@@ -789,6 +803,7 @@ int main(void)
 		TEST(bad_sessions),
 		TEST(short_options),
 		TEST(long_options),
+		TEST(room_for_paths),
 		TEST(exit_strategies),
 		TEST(budgets),
 		TEST(what_is_shown),

@@ -14,7 +14,6 @@
 #include "cli/verbs.h"
 #include "util/log.h"
 
-#define DEFAULT_MAX_PATHS (1u << 20)
 #define DEFAULT_BUFFER	  (64ull << 20)
 #define DEFAULT_BURST_NS  5000000
 
@@ -149,7 +148,6 @@ int options__parse(struct options *o, int argc, char **argv)
 	error_t err;
 
 	*o = (struct options){.argv = argv,
-			      .max_paths = DEFAULT_MAX_PATHS,
 			      .children = true,
 			      .max_overhead = OVERHEAD_NOT_GIVEN,
 			      .sample_rate = SAMPLE_RATE_NOT_GIVEN,

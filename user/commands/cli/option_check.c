@@ -293,6 +293,20 @@ static void settle_samples(struct options *o)
 		o->sample_rate = fits ? SAMPLE_RATE_DEFAULT : 0;
 }
 
+#define MAX_PATHS	(1u << 20)
+#define MAX_PATHS_SHORT (1u << 18)
+#define SHORT_NS	60000000000ull
+
+/* The kernel clears the memory of all paths as a run begins, which takes 30 ms. A run that is over
+ * within a minute and has a budget does not come to know a quarter as many. */
+static void settle_paths(struct options *o)
+{
+	bool is_short = o->duration_ns && o->duration_ns <= SHORT_NS && o->max_overhead > 0;
+
+	if (!o->max_paths)
+		o->max_paths = is_short && o->chosen && !o->calls ? MAX_PATHS_SHORT : MAX_PATHS;
+}
+
 static error_t check_fleet(struct options *o)
 {
 	const size_t wheres = o->verb == VERB_DIFF ? 2 : 1;
@@ -373,5 +387,6 @@ error_t option_check__all(struct options *o)
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
 		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
 	settle_samples(o);
+	settle_paths(o);
 	return 0;
 }

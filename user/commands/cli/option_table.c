@@ -135,7 +135,9 @@ const struct argp_option option_table[] = {
 	{"no-bursts", OPT_NO_BURSTS, 0, 0,
 	 "do not: dropped functions have only the calls up to their drop", 0},
 	{"max-paths", OPT_MAX_PATHS, "N", 0,
-	 "room for N call paths (default 1048576; 64 bytes each)", 0},
+	 "room for N call paths (default 1048576, and 262144 where a budget is kept for a minute "
+	 "at most; 64 bytes each)",
+	 0},
 	{"tier", OPT_TIER, "NAME", 0,
 	 "attach by session (Linux 6.13), uprobe_multi (6.6), trace_event (6.0) or "
 	 "trace_event_basic (5.10); default: the best that works",

@@ -78,9 +78,9 @@ struct options {
 	struct net_address serve;	   /* the live page's; len 0: there is none */
 	uint64_t serve_interval_ns;
 	bool no_token;
-	bool paused;	  /* tracing is switched off at the start */
-	uint64_t skip_ns; /* and on after so long; 0: by hand only */
-	uint32_t max_paths;
+	bool paused;	    /* tracing is switched off at the start */
+	uint64_t skip_ns;   /* and on after so long; 0: by hand only */
+	uint32_t max_paths; /* 0 until all options are known, and not given */
 	const char *backend;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */
 	bool list;
