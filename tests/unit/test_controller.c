@@ -345,6 +345,22 @@ static void bursts_have_their_part(void **state)
 	assert_int_equal(controller__pace_ns(controller), 60000000);
 }
 
+/* The start took as long as half of what exact probes may cost in five seconds. */
+static void the_start_is_paid_off(void **state)
+{
+	inputs.burst_ns = 5000000;
+	inputs.start_ns = (uint64_t)(0.5 * 0.025 * 5 * SECOND);
+	begin();
+	world.rate[HOT] = 7500e-9;
+	for (int i = 0; i < 4; i++) {
+		live(7500, 6000, 10);
+		assert_dropped(1, 0, 0);
+	}
+	live(7500, 6000, 10);
+	live(7500, 6000, 10);
+	assert_dropped(0, 0, 0);
+}
+
 static void what_options_name_stays(void **state)
 {
 	begin();
@@ -626,6 +642,7 @@ int main(void)
 		TEST(what_is_within_the_budget_stays),
 		TEST(the_dearest_goes),
 		TEST(bursts_have_their_part),
+		TEST(the_start_is_paid_off),
 		TEST(what_options_name_stays),
 		TEST(without_a_limit_nothing_goes),
 		TEST(one_call_in_some_is_kept),

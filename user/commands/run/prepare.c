@@ -27,6 +27,7 @@
 #include "target/launch.h"
 #include "symbol/system_calls.h"
 #include "target/target.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 /* Costs of probes on this machine: measured now, unless the program of return probes was left out
@@ -268,6 +269,9 @@ static int attach(struct run *r)
 	if (!attached)
 		attached = survey__make(&r->budget, &survey);
 	r->surveyed_ns = survey.took_ns;
+	if (wants_survey(r->o))
+		r->budget.start_ns =
+			clock_ns(CLOCK_PROCESS_CPUTIME_ID) + tracer__linking_ns(r->tracer);
 	if (!attached && survey.forecast)
 		attached = controller__expect(r->controller, survey.forecast);
 	if (!attached && r->o->slos_cnt)

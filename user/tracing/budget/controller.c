@@ -49,6 +49,7 @@
 #define TOLD_LOAD    0.05      /* if it is so much of a CPU, */
 #define TOLD_LOOK_NS 500000000 /* after so long */
 #define COLD_RESERVE 2	       /* probes may be so much dearer than in calibration */
+#define START_PART   0.5       /* of what exact probes may cost: for the start, until it is paid */
 
 int controller__new(const struct budget_inputs *in, struct controller **out)
 {
@@ -349,7 +350,8 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 		s->functions[i] = budget_function_of(s, i, &none);
 		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
 	}
-	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, s->limit);
+	chosen = budget__choose(s->functions, s->functions_cnt, span_ns,
+				s->in->start_ns ? (1 - START_PART) * s->limit : s->limit);
 	if (!chosen)
 		return 0;
 	err = drop_chosen(s, span_ns, s->start_ns);
@@ -397,6 +399,14 @@ double controller__probes_limit(struct controller *s)
 	return s->limit - (share < most ? share : most);
 }
 
+double controller__room(struct controller *s)
+{
+	double saved_ns = START_PART * s->limit * (double)controller__cpu_ns(s);
+	double limit = controller__probes_limit(s);
+
+	return saved_ns < (double)s->in->start_ns ? (1 - START_PART) * limit : limit;
+}
+
 /* What functions cost that could go and stay nevertheless, in ns. */
 static double cost_of_others(const struct controller *s)
 {
@@ -415,8 +425,7 @@ static double cost_of_others(const struct controller *s)
 static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, uint64_t now_ns)
 {
 	double most_ns = HASTE * s->limit * own_ns;
-	size_t chosen =
-		budget__choose(s->functions, s->functions_cnt, own_ns, controller__probes_limit(s));
+	size_t chosen = budget__choose(s->functions, s->functions_cnt, own_ns, controller__room(s));
 	int err;
 
 	s->over = cost_of_others(s) >= most_ns;

@@ -81,6 +81,10 @@ double controller__call_cost(const struct controller *s, uint32_t function,
  * budget, too. */
 double controller__probes_limit(struct controller *s);
 
+/* What those may cost that nobody has chosen: less, until that has saved what the start has taken.
+ */
+double controller__room(struct controller *s);
+
 /* Takes probes of what is gone out for good. What is kept in part keeps them. Where that cannot be,
  * the calls of dropped functions are passed over for the rest of the run, which is no reason to end
  * it. Returns 0 or -ENOMEM. */

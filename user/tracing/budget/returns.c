@@ -174,14 +174,15 @@ static double chosen_share(const struct controller *s)
 
 int returns__look(struct controller *s, uint64_t now_ns)
 {
-	double limit = controller__probes_limit(s), spent;
+	double limit = controller__room(s), spent;
 	int err;
 
 	if (now_ns < s->next_return_ns || !(s->judged_ns > 0))
 		return 0;
 	s->next_return_ns = now_ns + PACE_NS;
 	/* The others pay for what is chosen: those that are exact do not count. */
-	err = return_some(s, true, CHOSEN_ROOM * limit - chosen_share(s), now_ns, &spent);
+	err = return_some(s, true, CHOSEN_ROOM * controller__probes_limit(s) - chosen_share(s),
+			  now_ns, &spent);
 	if (!err)
 		err = return_some(s, false, BUDGET_RETURNS * limit - s->spent - spent, now_ns,
 				  &spent);
