@@ -86,6 +86,24 @@ class Top(harness.TestCase):
         self.assertLessEqual(max(map(len, self.screen().splitlines())), 60)
         self.quit()
 
+    def test_sessions(self):
+        """The budget drops none of them, and each takes as long as what it calls."""
+        self.start("--session", "req*")
+        self.press("s")
+        self.wait_for(r"SESSIONS/S +AVG +P50 +P99 +MAX +WAITING +SESSION\n"
+                      r" +[\d,.]+( +[\d.]+ \ws){4} +[\d.]+% +request\n\n")
+        self.press("Enter")
+        self.wait_for(r"called by[^\0]*█")
+        self.press("Escape")
+        self.wait_for(r"% +request\n\n")
+        self.quit()
+
+    def test_no_such_session(self):
+        self.tmux("new-session", "-d", "-x", 80, "-y", 24, f"LC_ALL=C {PROFTRACE} top --session "
+                  f"none -p {self.target_process.pid}; echo status $?; read end")
+        self.wait_for("--session none: no function that is traced matches")
+        self.wait_for("status 1")
+
     def test_default_options(self):
         """All functions, within the budget, with samples: marks tell what is an estimate."""
         self.start()

@@ -222,6 +222,49 @@ static void test_screen(void **state)
 	canvas__fini(&c);
 }
 
+/* Calls of main and idle are sessions; idle's are all waiting. */
+static void test_sessions(void **state)
+{
+	char *globs[] = {"ma*", "idle", "none"};
+	struct top *t = top__new("PID 7");
+	struct canvas c = {0};
+
+	feed(t);
+	top__key(t, 's');
+	canvas__resize(&c, 24, 80);
+	assert_int_equal(top__draw(t, &c), 0);
+	assert_true(shows(&c, "none is named"));
+	top__sessions(t, globs, 3);
+	top__key(t, TOP_KEY_RIGHT);
+	canvas__resize(&c, 24, 80);
+	assert_int_equal(top__draw(t, &c), 0);
+	assert_string_equal(line(&c, 2),
+			    "SESSIONS/S     AVG     P50     P99     MAX WAITING    SESSION");
+	assert_string_equal(line(&c, 3),
+			    "       5.0       -       -       -       -  100.0%    idle");
+	assert_string_equal(line(&c, 4),
+			    "       1.0       -       -       -       -   84.7%    main");
+	assert_false(shows(&c, "hot"));
+	/* Into one of them and back. */
+	top__key(t, TOP_KEY_DOWN);
+	assert_int_equal(top__key(t, TOP_KEY_ENTER), TOP_ZOOM);
+	assert_int_equal(top__zoomed(t), 0);
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_true(shows(&c, "(the thread's begin)"));
+	assert_int_equal(top__key(t, TOP_KEY_ESCAPE), TOP_RELEASE);
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_true(shows(&c, "WAITING"));
+	/* The table of functions is sorted as it was before. */
+	top__key(t, 'f');
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_non_null(strstr(line(&c, 3), "hot"));
+	top__free(t);
+	canvas__fini(&c);
+}
+
 static void test_keys(void **state)
 {
 	struct top *t = top__new("PID 7");
@@ -430,7 +473,7 @@ int main(void)
 		cmocka_unit_test(test_history),	  cmocka_unit_test(test_screen),
 		cmocka_unit_test(test_keys),	  cmocka_unit_test(test_any_size),
 		cmocka_unit_test(test_canvas),	  cmocka_unit_test(test_zoom),
-		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_machine),	  cmocka_unit_test(test_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,8 @@ bool option_check__suits(enum verb verb, int key)
 	if (is_of_records(key))
 		return verb == VERB_RECORD;
 	if (option_check__is_of_sessions(key))
-		return verb == VERB_TRACE || verb == VERB_REPORT;
+		return verb == VERB_TRACE || verb == VERB_REPORT ||
+		       (verb == VERB_TOP && key == OPT_SESSION);
 	switch (key) {
 	case OPT_CHECK:
 		return false;
@@ -226,6 +227,8 @@ static error_t check_sessions(struct options *o)
 	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt || o->session_id.value))
 		return complain(o, "--slowest, --over, --link, --session-id and --trace-id are "
 				   "about sessions: add --session");
+	if (o->verb == VERB_TOP)
+		return 0;
 	if (!o->slowest)
 		o->slowest = DEFAULT_SLOWEST;
 	if (o->sessions_cnt && o->interval_ns)

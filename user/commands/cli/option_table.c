@@ -200,7 +200,9 @@ const struct argp_option option_table[] = {
 	{0, 0, 0, 0,
 	 "Sessions, live (with --calls) or of a recording with single calls (report, send):", 5},
 	{"session", OPT_SESSION, "GLOB", 0,
-	 "each outermost call of a matching function is a session; may be repeated", 0},
+	 "each outermost call of a matching function is a session; may be repeated (in top the "
+	 "key s shows them)",
+	 0},
 	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},
 	{"over", OPT_OVER, "T", 0, "keep those that took longer than T as well: 500us, 10ms", 0},
 	{"link", OPT_LINK, "'SUB(V) -> RUN(V)'", 0,

@@ -109,6 +109,8 @@ static int start_live(struct run *r)
 	err = live__new(name_briefly(r, whom, sizeof(whom)), &r->live);
 	if (!err)
 		live__tell_off(r->live, r->pause.off);
+	if (!err)
+		live__sessions(r->live, r->o->sessions, r->o->sessions_cnt);
 	if (!err && r->o->left)
 		live__nest(r->live);
 	return err;

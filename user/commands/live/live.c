@@ -95,6 +95,11 @@ int live__machine(const char *whom, struct live **out)
 	return make(whom, true, out);
 }
 
+void live__sessions(struct live *l, char *const *globs, size_t cnt)
+{
+	top__sessions(l->top, globs, cnt);
+}
+
 pid_t live__opened(const struct live *l)
 {
 	return top__opened(l->top);

@@ -4,6 +4,7 @@
 #define PROFTRACE_LIVE_LIVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -19,6 +20,8 @@ int live__new(const char *whom, struct live **out);
 
 /* As live__new(), of all processes of the machine: see top__machine(). */
 int live__machine(const char *whom, struct live **out);
+/* See top__sessions(). */
+void live__sessions(struct live *l, char *const *globs, size_t cnt);
 /* The process that was chosen. */
 pid_t live__opened(const struct live *l);
 /* Esc leads back to all processes: the wish is TOP_LEAVE then. */

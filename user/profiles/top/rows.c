@@ -8,6 +8,7 @@
 
 #include "calls/distribution.h"
 #include "calls/estimate.h"
+#include "calls/function_glob.h"
 #include "calls/profile.h"
 #include "calls/walk.h"
 
@@ -83,6 +84,42 @@ int top_rows__functions(struct top_rows *r, const struct profile *delta, const c
 		if (!row)
 			return -ENOMEM;
 		fill_function(row, delta, cpu_ns);
+	}
+	return 0;
+}
+
+static bool is_session(const struct profile_function *f, char *const *globs, size_t globs_cnt)
+{
+	for (size_t i = 0; i < globs_cnt; i++) {
+		if (function_glob__matches(globs[i], f))
+			return true;
+	}
+	return false;
+}
+
+int top_rows__sessions(struct top_rows *r, const struct profile *delta, const char *search,
+		       char *const *globs, size_t globs_cnt)
+{
+	uint64_t cpu_ns = top_rows__cpu_ns(delta);
+
+	r->items = calloc(delta->functions_cnt + 1, sizeof(*r->items));
+	if (!r->items)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < delta->functions_cnt; i++) {
+		const struct profile_function *f = &delta->functions[i];
+		const struct distribution d = distribution__of(delta, i);
+		const struct call_stats *s = &f->stats;
+		struct top_row *row;
+
+		if (f->hidden || !is_session(f, globs, globs_cnt) || !wanted(f->name, search))
+			continue;
+		row = add_row(r, i, f->name);
+		if (!row)
+			return -ENOMEM;
+		fill_function(row, delta, cpu_ns);
+		row->p50_ns = distribution__quantile(&d, 0.5, s->min_ns, s->max_ns);
+		row->max_ns = distribution__quantile(&d, 1, s->min_ns, s->max_ns);
+		row->wait = share(s->off_ns, s->total_ns);
 	}
 	return 0;
 }

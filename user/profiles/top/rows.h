@@ -32,9 +32,12 @@ struct top_row {
 	bool dropped;		 /* to keep to the budget; for the caller to set */
 	bool chosen;		 /* as in struct profile_function */
 	uint64_t avg_ns, p99_ns; /* of finished calls; 0: none has finished */
+	uint64_t p50_ns, max_ns; /* of sessions likewise */
 	uint32_t threads;	 /* of a process, */
 	uint64_t memory;	 /* and its resident bytes */
-	double wait; /* ns off the CPU in a second, by the function itself or by the thread */
+	/* ns off the CPU in a second, by the function itself or by the thread; of sessions: the
+	 * share of their time, 0 to 1. */
+	double wait;
 };
 
 struct top_rows {
@@ -51,6 +54,9 @@ int top_rows__functions(struct top_rows *r, const struct profile *delta, const c
  * SORT_TOTAL and SORT_CALLS it is by memory and threads. */
 int top_rows__processes(struct top_rows *r, const struct profile *delta, const char *search);
 int top_rows__threads(struct top_rows *r, const struct profile *delta, const char *search);
+/* Functions that one of the GLOBs matches, with or without news. */
+int top_rows__sessions(struct top_rows *r, const struct profile *delta, const char *search,
+		       char *const *globs, size_t globs_cnt);
 void top_rows__sort(struct top_rows *r, enum top_sort by);
 void top_rows__clear(struct top_rows *r);
 

@@ -13,9 +13,20 @@
 
 struct profile;
 
-enum top_view { VIEW_PROCESSES, VIEW_FUNCTIONS, VIEW_TREE, VIEW_THREADS, VIEW_FUNCTION, VIEW_HELP };
+enum top_view {
+	VIEW_PROCESSES,
+	VIEW_FUNCTIONS,
+	VIEW_TREE,
+	VIEW_THREADS,
+	VIEW_SESSIONS,
+	VIEW_FUNCTION,
+	VIEW_HELP,
+};
 
 #define NOTHING_SELECTED UINT32_MAX
+
+#define VIEW_FIRST_ROW	2 /* of the canvas; above it is the target's line, and a free one */
+#define VIEW_ROWS_BELOW 1 /* the line of keys */
 
 struct top {
 	char whom[80];
@@ -28,9 +39,11 @@ struct top {
 		bool dropped;
 		uint64_t back_ns;
 	} * drops;
-	uint64_t until_ns; /* the newest profile, since the start */
-	enum top_view view;
-	enum top_sort sort;
+	uint64_t until_ns;     /* the newest profile, since the start */
+	char *const *sessions; /* GLOBs of functions whose calls are sessions */
+	size_t sessions_cnt;
+	enum top_view view, from; /* `from`: the one that VIEW_FUNCTION was opened in */
+	enum top_sort sort, sessions_sort;
 	uint32_t function; /* that VIEW_FUNCTION shows */
 	uint32_t zoomed;   /* the function that is looked at closely; NOTHING_SELECTED: none */
 	uint32_t selected; /* the row's id; NOTHING_SELECTED: the first one */
@@ -46,5 +59,8 @@ struct top {
 	bool nested;  /* one of them is */
 	pid_t opened;
 };
+
+/* Scrolls the table so that the selected row is on the screen; returns its place. */
+size_t state__scroll(struct top *t);
 
 #endif

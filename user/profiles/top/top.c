@@ -25,7 +25,8 @@ struct top *top__new(const char *whom)
 		return NULL;
 	snprintf(t->whom, sizeof(t->whom), "%s", whom);
 	t->selected = t->zoomed = NOTHING_SELECTED;
-	t->view = VIEW_FUNCTIONS;
+	t->view = t->from = VIEW_FUNCTIONS;
+	t->sessions_sort = SORT_P99;
 	t->page = 1;
 	return t;
 }
@@ -39,6 +40,12 @@ struct top *top__machine(const char *whom)
 	t->machine = true;
 	t->view = VIEW_PROCESSES;
 	return t;
+}
+
+void top__sessions(struct top *t, char *const *globs, size_t cnt)
+{
+	t->sessions = globs;
+	t->sessions_cnt = cnt;
 }
 
 pid_t top__opened(const struct top *t)
@@ -78,6 +85,17 @@ static int note_drops(struct top *t, const struct profile *now)
 	return 0;
 }
 
+static enum top_sort *sort_of(struct top *t)
+{
+	return t->view == VIEW_SESSIONS ? &t->sessions_sort : &t->sort;
+}
+
+/* Whether its rows are functions. */
+static bool has_functions(enum top_view view)
+{
+	return view == VIEW_FUNCTIONS || view == VIEW_SESSIONS;
+}
+
 /* Makes the rows of the table that is shown. */
 static int list_rows(struct top *t)
 {
@@ -92,15 +110,18 @@ static int list_rows(struct top *t)
 		err = top_rows__processes(&t->rows, t->shown, t->search);
 	else if (t->view == VIEW_THREADS)
 		err = top_rows__threads(&t->rows, t->shown, t->search);
+	else if (t->view == VIEW_SESSIONS)
+		err = top_rows__sessions(&t->rows, t->shown, t->search, t->sessions,
+					 t->sessions_cnt);
 	if (err)
 		return err;
-	for (size_t i = 0; i < t->rows.cnt && t->view == VIEW_FUNCTIONS; i++) {
+	for (size_t i = 0; i < t->rows.cnt && has_functions(t->view); i++) {
 		struct top_row *row = &t->rows.items[i];
 
 		row->dropped = t->drops[row->id].dropped;
 		row->chosen = t->shown->functions[row->id].chosen;
 	}
-	top_rows__sort(&t->rows, t->sort);
+	top_rows__sort(&t->rows, *sort_of(t));
 	return 0;
 }
 
@@ -169,9 +190,10 @@ static enum top_wish open_selected(struct top *t)
 		t->opened = (pid_t)t->rows.items[selected_at(t)].id;
 		return TOP_OPEN;
 	}
-	if (!t->rows.cnt || t->view != VIEW_FUNCTIONS)
+	if (!t->rows.cnt || !has_functions(t->view))
 		return TOP_NOTHING;
 	t->function = t->rows.items[selected_at(t)].id;
+	t->from = t->view;
 	show(t, VIEW_FUNCTION);
 	if (t->machine)
 		return TOP_NOTHING;
@@ -186,7 +208,7 @@ static enum top_wish back(struct top *t)
 	const enum top_view from = t->view;
 
 	if (from == VIEW_FUNCTION) {
-		show(t, VIEW_FUNCTIONS);
+		show(t, t->from);
 		t->selected = t->function;
 	} else if (from != first) {
 		show(t, first);
@@ -223,18 +245,25 @@ static void edit(struct top *t, uint32_t key)
 static const struct {
 	char key;
 	enum top_view view;
-} view_keys[] = {{'f', VIEW_FUNCTIONS},
-		 {'t', VIEW_TREE},
-		 {'H', VIEW_THREADS},
-		 {'?', VIEW_HELP},
-		 {'h', VIEW_HELP}};
+} view_keys[] = {{'f', VIEW_FUNCTIONS}, {'t', VIEW_TREE}, {'H', VIEW_THREADS},
+		 {'s', VIEW_SESSIONS},	{'?', VIEW_HELP}, {'h', VIEW_HELP}};
 
-/* The next column, or the one before: processes have no calls and no waits. */
+/* Processes have no calls and no waits, of sessions no CPU time is shown. */
+static bool has_column(enum top_view view, enum top_sort sort)
+{
+	if (view == VIEW_PROCESSES)
+		return sort < SORT_AVG || sort > SORT_WAIT;
+	return view != VIEW_SESSIONS || sort >= SORT_CALLS;
+}
+
+/* The next column, or the one before. */
 static void sort_by_next(struct top *t, unsigned int step)
 {
+	enum top_sort *sort = sort_of(t);
+
 	do
-		t->sort = (t->sort + step) % SORTS;
-	while (t->view == VIEW_PROCESSES && t->sort >= SORT_AVG && t->sort <= SORT_WAIT);
+		*sort = (*sort + step) % SORTS;
+	while (!has_column(t->view, *sort));
 }
 
 static void press(struct top *t, uint32_t key)
@@ -269,7 +298,7 @@ static void press(struct top *t, uint32_t key)
 		sort_by_next(t, 1);
 		break;
 	case '/':
-		t->editing = t->view == VIEW_FUNCTIONS || t->view == VIEW_THREADS ||
+		t->editing = has_functions(t->view) || t->view == VIEW_THREADS ||
 			     t->view == VIEW_PROCESSES;
 		break;
 	case ' ':
@@ -405,9 +434,10 @@ static void draw_foot(const struct top *t, struct canvas *c)
 		: t->zoomed != NOTHING_SELECTED
 			? "Esc lets go  ! all of it exact  f functions  t tree  H threads  ? help  "
 			  "q quits"
+		: t->sessions_cnt
+			? "f functions  t tree  H threads  s sessions  Enter zooms  ? help  q quits"
 			: "f functions  t tree  H threads  / search  <> sort  Enter zooms  ? help  "
-			  "q "
-			  "quits");
+			  "q quits");
 }
 
 int top__draw(struct top *t, struct canvas *c)

@@ -48,6 +48,8 @@ struct top *top__new(const char *whom);
 /* As top__new(), of all processes of the machine: each is a thread of the profiles, and Enter opens
  * one. */
 struct top *top__machine(const char *whom);
+/* Whose calls are sessions: functions that one of the GLOBs matches. Borrowed. */
+void top__sessions(struct top *t, char *const *globs, size_t cnt);
 pid_t top__opened(const struct top *t);
 /* Esc leads back to all processes in the end. */
 void top__nest(struct top *t);

@@ -10,8 +10,9 @@
 #include "calls/profile.h"
 #include "sink/sink.h"
 #include "top/canvas.h"
+#include "top/cells.h"
+#include "top/sessions_view.h"
 #include "top/state.h"
-#include "util/cxx_name.h"
 #include "util/text.h"
 #include "views/merge.h"
 
@@ -24,68 +25,6 @@
 static size_t rows_end(const struct canvas *c)
 {
 	return c->rows - VIEW_ROWS_BELOW;
-}
-
-static void put_share(struct canvas *c, size_t row, size_t column, enum canvas_style style,
-		      double share, bool estimated)
-{
-	char text[32], percent[24];
-
-	text_percent(100 * share, percent, sizeof(percent));
-	snprintf(text, sizeof(text), "%s%s", estimated && share > 0 ? "~" : "", percent);
-	canvas__printf(c, row, column, style, "%7s", text);
-}
-
-static void put_duration(struct canvas *c, size_t row, size_t column, enum canvas_style style,
-			 uint64_t ns)
-{
-	char text[32];
-
-	canvas__printf(c, row, column, style, "%7s",
-		       ns ? text_duration(ns, text, sizeof(text)) : "-");
-}
-
-static void put_rate(struct canvas *c, size_t row, size_t column, enum canvas_style style,
-		     const struct top_row *r)
-{
-	char text[32] = "-", count[28];
-
-	if (r->calls >= 10)
-		text_count((uint64_t)(r->calls + 0.5), count, sizeof(count));
-	else
-		snprintf(count, sizeof(count), "%.1f", r->calls);
-	if (r->calls >= 0)
-		snprintf(text, sizeof(text), "%s%s", r->calls_estimated ? "~" : "", count);
-	canvas__printf(c, row, column, style, "%10s", text);
-}
-
-#define NAME_SIZE 1024 /* of a name that is still looked into */
-
-/* A name that is too long is shortened in its middle; `mark`: there is to be room for one more. */
-static size_t put_name(struct canvas *c, size_t row, size_t column, enum canvas_style style,
-		       const char *name, bool mark)
-{
-	size_t room = c->columns > column + mark ? c->columns - column - mark : 0;
-	size_t len, tail = room / 2;
-	char shorter[NAME_SIZE];
-	const char *end;
-
-	if (snprintf(shorter, sizeof(shorter), "%s", name) < NAME_SIZE) {
-		cxx_name__fit(shorter, room);
-		name = shorter;
-	}
-	end = name;
-	len = canvas__put(c, c->rows, 0, style, name);
-	if (len <= room || room < 3)
-		return canvas__put(c, row, column, style, name);
-	canvas__put(c, row, column, style, name);
-	for (size_t left = len - tail; left; left--) {
-		char skipped[UTF8_MAX];
-
-		utf8_next_plain(&end, skipped);
-	}
-	column = canvas__put(c, row, column + room - tail - 1, style, "…");
-	return canvas__put(c, row, column, style, end);
 }
 
 /* Columns of the tables; where there is little room the last ones are left out first. */
@@ -160,42 +99,24 @@ static void draw_row(const struct top *t, struct canvas *c, const struct layout 
 		size_t at = column + (i ? 1 : 0);
 
 		if (columns[i].sort == SORT_SELF)
-			put_share(c, row, at, style, r->self, r->estimated);
+			cell__share(c, row, at, style, r->self, r->estimated);
 		else if (columns[i].sort == SORT_TOTAL)
-			put_share(c, row, at, style, r->total, r->estimated);
+			cell__share(c, row, at, style, r->total, r->estimated);
 		else if (columns[i].sort == SORT_CALLS)
-			put_rate(c, row, at, style, r);
+			cell__rate(c, row, at, style, r->calls, r->calls_estimated);
 		else if (columns[i].sort == SORT_AVG)
-			put_duration(c, row, at, style, r->avg_ns);
+			cell__duration(c, row, at, style, r->avg_ns);
 		else if (columns[i].sort == SORT_P99)
-			put_duration(c, row, at, style, r->p99_ns);
+			cell__duration(c, row, at, style, r->p99_ns);
 		else
-			put_duration(c, row, at, style, (uint64_t)r->wait);
+			cell__duration(c, row, at, style, (uint64_t)r->wait);
 	}
 	if (l->history)
 		canvas__put(c, row, column + 2, style,
 			    history__spark(&t->history, r->id, l->history, spark));
-	column = put_name(c, row, l->name, style, r->name, r->dropped || r->chosen);
+	column = cell__name(c, row, l->name, style, r->name, r->dropped || r->chosen);
 	if (r->dropped || r->chosen)
 		canvas__put(c, row, column, style, r->dropped ? "*" : "+");
-}
-
-/* Scrolls the table so that the selected row is on the screen; returns its place. */
-static size_t scroll_to_selected(struct top *t)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < t->rows.cnt; i++) {
-		if (t->rows.items[i].id == t->selected)
-			at = i;
-	}
-	if (at < t->scroll)
-		t->scroll = at;
-	if (at >= t->scroll + t->page)
-		t->scroll = at - t->page + 1;
-	if (t->scroll && t->scroll + t->page > t->rows.cnt)
-		t->scroll = t->rows.cnt > t->page ? t->rows.cnt - t->page : 0;
-	return at;
 }
 
 static void draw_nothing(const struct top *t, struct canvas *c)
@@ -212,7 +133,7 @@ static int draw_table(struct top *t, struct canvas *c)
 	size_t first = VIEW_FIRST_ROW + 1, at;
 
 	draw_headings(t, c, &l);
-	at = scroll_to_selected(t);
+	at = state__scroll(t);
 	for (size_t i = t->scroll; i < t->rows.cnt && first + i - t->scroll < rows_end(c); i++)
 		draw_row(t, c, &l, first + i - t->scroll, &t->rows.items[i], i == at);
 	draw_nothing(t, c);
@@ -246,7 +167,7 @@ static int draw_processes(struct top *t, struct canvas *c)
 		      {"MEMORY", 11, SORT_TOTAL},
 		      {"THREADS", 18, SORT_CALLS},
 		      {"PROCESS", 36, SORT_NAME}};
-	size_t first = VIEW_FIRST_ROW + 1, at = scroll_to_selected(t);
+	size_t first = VIEW_FIRST_ROW + 1, at = state__scroll(t);
 
 	canvas__style_row(c, VIEW_FIRST_ROW, CANVAS_HEADING);
 	canvas__put(c, VIEW_FIRST_ROW, 31, CANVAS_HEADING, "PID");
@@ -266,10 +187,10 @@ static int draw_processes(struct top *t, struct canvas *c)
 			canvas__style_row(c, row, style);
 		if (r->threads)
 			snprintf(threads, sizeof(threads), "%u", r->threads);
-		put_share(c, row, 1, style, r->self, true);
+		cell__share(c, row, 1, style, r->self, true);
 		canvas__printf(c, row, 9, style, "%8s %7s %8u",
 			       text_memory(r->memory, memory, sizeof(memory)), threads, r->id);
-		put_name(c, row, 36, style, r->name, false);
+		cell__name(c, row, 36, style, r->name, false);
 	}
 	draw_nothing(t, c);
 	return 0;
@@ -437,7 +358,7 @@ static int draw_function(struct top *t, struct canvas *c)
 }
 
 static const char help[] =
-	"f  functions     t  tree of calls     H  threads     ?  this help\n"
+	"f  functions   t  tree of calls   H  threads   s  sessions   ?  this help\n"
 	"\n"
 	"up, down, PgUp, PgDn, Home, End   select a row, or move the text\n"
 	"left, right, < and >              sort by another column\n"
@@ -457,7 +378,9 @@ static const char help[] =
 	"CPU time (with -F, of that of the functions it names): of the function itself,\n"
 	"and with what it calls. CALLS/S, AVG and P99 are of its calls, WAIT/S is what it\n"
 	"waits itself in each second. HISTORY is SELF in the last minute, its highest\n"
-	"character being the most that it had.\n"
+	"character being the most that it had. Sessions are calls of the functions that\n"
+	"--session names, such as a request's handler: how many there are and how long\n"
+	"they take; WAITING is the share of that time that they are off the CPU.\n"
 	"\n"
 	"~  estimated, from samples of CPU time or from bursts\n"
 	"*  dropped to keep to the budget: calls are not counted any more\n"
@@ -471,6 +394,8 @@ int views__draw(struct top *t, struct canvas *c)
 		return draw_processes(t, c);
 	case VIEW_TREE:
 		return draw_tree(t, c);
+	case VIEW_SESSIONS:
+		return sessions_view__draw(t, c);
 	case VIEW_FUNCTION:
 		return draw_function(t, c);
 	case VIEW_HELP:
