@@ -185,9 +185,9 @@ static __always_inline u64 callstack_pop(struct wire_callstack *callstack,
  * the cost class of the probe that saw it leave. A call that stands for others is scaled, by its
  * own weight alone: its own time, not that of its callees, which are counted anyway; and as the
  * others lie in the caller's time too, that loses what is added here. So single self times may fall
- * below 0, their sums do not. Every frame has both, but the sentinel, which is never closed: whoever
- * calls this sees to it, so that the verifier has no ways to walk on which there is none. Returns
- * the time from entry to exit without the probes' cost.
+ * below 0, their sums do not. Every frame but the lowest, which is never closed, has a path and
+ * a caller: who closes a frame looks for both first, so that the verifier has no ways to walk on
+ * which one is missing. Returns the time from entry to exit without the probes' cost.
  */
 static __always_inline u64 frame_close(struct wire_callstack *callstack, struct wire_frame *f,
 				       struct wire_node *n, struct wire_frame *caller, u64 now,

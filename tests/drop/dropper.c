@@ -120,8 +120,7 @@ static int drop(struct dropper *d, char *names)
 	err = count_calls(d, NULL);
 	began = now_ns();
 	while (!err) {
-		err = tracer__drop(d->tracer, d->plan, d->target, d->dropped, d->calls,
-				   false);
+		err = tracer__drop(d->tracer, d->plan, d->target, d->dropped, d->calls, false);
 		if (err != -EAGAIN)
 			break;
 		tick(d, TICK_MS);

@@ -36,7 +36,6 @@ enum decision {
 	LEFT_OUT,
 };
 
-/* What tells of an object. */
 struct inlined_object {
 	enum decision decision;
 	uint64_t open_ns; /* CPU time, to open it */

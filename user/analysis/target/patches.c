@@ -133,7 +133,7 @@ static int look_at_mapping(const struct mapping *m, void *ctx)
 			return -ENOMEM;
 		l->trampolines[l->trampolines_cnt++] = m->start;
 	}
-	/* Linkers may put code and data on one page of the file: mapped as data it tells nothing. */
+	/* Linkers may put code and data on one page of the file: mapped as data it is no sign. */
 	if (!m->ino || m->shared || !m->executable || l->areas_cnt >= MAX_AREAS)
 		return 0;
 	for (size_t i = 0; i < l->t->objects_cnt; i++) {

@@ -237,7 +237,8 @@ static void leave_scopes_out(char *s, const char *end, size_t columns)
 	memmove(s + sizeof(ELLIPSIS) - 1, rest, strlen(rest) + 1);
 }
 
-/* What is left out first tells least of which function it is. */
+/* Parts of a name in the order in which they are left out: the first tell least of which function
+ * it is. */
 enum part {
 	PART_PARAMETERS,
 	PART_TEMPLATES,

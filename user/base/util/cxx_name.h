@@ -14,11 +14,10 @@
 char *cxx_name__cut_parameters(char *demangled);
 
 /*
- * Makes `demangled` shorter, in place, if it has more than `columns` characters: first parameters
- * go
- * ("f(…)"), then arguments of templates ("std::map<…>::at(…)"), the return type, which copy of the
- * compiler's it is, and outer scopes ("…map<…>::at(…)"). It may still be longer than that. Names of
- * other languages stay as they are.
+ * Makes `demangled` shorter, in place, if it has more than `columns` characters: parameters go
+ * first ("f(…)"), then arguments of templates ("std::map<…>::at(…)"), the return type, the mark of
+ * the compiler's copies (" [clone .isra.0]") and outer scopes ("…map<…>::at(…)"). It may still be
+ * longer than that. Names of other languages stay as they are.
  */
 void cxx_name__fit(char *demangled, size_t columns);
 

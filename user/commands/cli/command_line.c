@@ -14,8 +14,8 @@
 #include "cli/verbs.h"
 #include "util/log.h"
 
-#define DEFAULT_BUFFER	  (64ull << 20)
-#define DEFAULT_BURST_NS  5000000
+#define DEFAULT_BUFFER	 (64ull << 20)
+#define DEFAULT_BURST_NS 5000000
 
 static size_t inputs_max(enum verb verb)
 {

@@ -190,7 +190,7 @@ static const char *best_name(const struct examination *e)
 	return e->best < e->backends_cnt ? e->backends[e->best].name : NULL;
 }
 
-/* What is told of a row goes below it: beside it terminals have too little room. */
+/* Explanations go below their rows: beside them terminals have too little room. */
 static void print_features(FILE *out, const struct feature *features, size_t cnt)
 {
 	if (cnt)

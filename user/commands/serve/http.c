@@ -44,7 +44,7 @@ static struct http {
 	struct viewer *viewers;
 	bool asked, ending;
 	struct MHD_Response *answers[ANSWERS]; /* ANSWER_EVENTS: each has its own */
-	uint64_t wished_ns; /* the last wish */
+	uint64_t wished_ns;		       /* the last wish */
 } http;
 
 /* The next update for a viewer who has read his; NULL: there is none yet. */

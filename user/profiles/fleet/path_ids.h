@@ -24,8 +24,8 @@ struct path_ids {
 int path_ids__make(struct path_ids *ids, const struct profile *p);
 void path_ids__clear(struct path_ids *ids);
 
-/* What a step adds to the sum of a path: `id` is a function's, or at depth 1 that of the kind of
- * thread. And a path's id by its sum. */
+/* A path's id is made of the sum of its steps, one for each depth: `id` is a function's, or at
+ * depth 1 that of the kind of thread. */
 uint64_t path_ids__step(uint64_t id, uint64_t depth);
 uint64_t path_ids__of_sum(uint64_t sum);
 

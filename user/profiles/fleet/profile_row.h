@@ -36,8 +36,9 @@ const char *profile_row__sent_to(enum row_table table);
 extern const char functions_columns[], paths_columns[];
 char *profile_row__columns(enum row_table table); /* NULL: no memory. The caller frees it. */
 
-/* What of `p` is not in `known`; it is not added. Paths are one row, if there are any, with the
- * callers that they need. `p` is linked; memory that is missing shows in the rows. */
+/* Write the functions or paths of `p` that are not in `known`, which stays as it is. Paths are one
+ * row, if there are any, with the callers that they need. `p` is linked; memory that is missing
+ * shows in the rows. */
 void functions_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,
 		    struct rows *out);
 void paths_rows(const struct profile *p, const struct path_ids *ids, const struct id_set *known,

@@ -45,7 +45,7 @@ struct group {
 	int *links; /* the link holder's numbers */
 	size_t links_cnt, links_cap;
 	size_t exits_from, exits_to; /* those of exit sites, among them */
-	uint8_t attempts;    /* to replace it that have failed */
+	uint8_t attempts;	     /* to replace it that have failed */
 	uint64_t retired_ns; /* when others took its place (CLOCK_MONOTONIC); 0: they haven't */
 	bool has_returns;    /* calls return through its links, by which they were entered */
 };

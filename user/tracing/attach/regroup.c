@@ -5,8 +5,9 @@
  * old links linger, so that calls return through the link that they were entered by; without return
  * probes a moment only, so that generations do not come again too soon.
  *
- * In a hurry exit sites go first, as most of them are single-stepped, also for calls that are passed
- * over: where nobody has called the others of the group, they hardly miss theirs for that moment.
+ * In a hurry exit sites go first, as most of them are single-stepped, also for calls that are
+ * passed over: where nobody has called the others of the group, they hardly miss theirs for that
+ * moment.
  */
 #include <errno.h>
 

@@ -209,9 +209,9 @@ bool tracer__keeps_calls(const struct tracer *tr);
  * as unwound, at their thread's next event. `calls`, by function, tells which were called how often
  * so far: those that are likely to be dropped next are kept apart, so that this goes faster then
  * (NULL: no idea). `hurry`: exits are taken out first, so calls that begin meanwhile of functions
- * that have not been called so far end at their thread's next event. Returns 0, -EAGAIN if too many links wait to be closed (try again after a poll),
- * or -errno with one line logged: then the probes stay where they were, and a later call tries
- * again.
+ * that have not been called so far end at their thread's next event. Returns 0, -EAGAIN if too many
+ * links wait to be closed (try again after a poll), or -errno with one line logged: then the probes
+ * stay where they were, and a later call tries again.
  */
 int tracer__drop(struct tracer *tr, const struct plan *p, const struct target *t,
 		 const bool *dropped, const uint64_t *calls, bool hurry);

@@ -407,7 +407,7 @@ double controller__room(struct controller *s)
 	return saved_ns < (double)s->in->start_ns ? (1 - START_PART) * limit : limit;
 }
 
-/* What functions cost that could go and stay nevertheless, in ns. */
+/* The cost of those that could be dropped and are not, in ns. */
 static double cost_of_others(const struct controller *s)
 {
 	double sum = 0;

@@ -81,7 +81,8 @@ double controller__call_cost(const struct controller *s, uint32_t function,
  * budget, too. */
 double controller__probes_limit(struct controller *s);
 
-/* What those may cost that nobody has chosen: less, until that has saved what the start has taken.
+/* What functions may cost that nobody has chosen, as a share of the target's own CPU time: half of
+ * controller__probes_limit() until the other half has paid for the start, all of it from then on.
  */
 double controller__room(struct controller *s);
 

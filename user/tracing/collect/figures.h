@@ -40,15 +40,15 @@ struct calls_estimate {
 /* Told of calls of a function by a thread (tgid << 32 | tid). */
 typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, void *ctx);
 
-#define RESOLVE_KERNEL	  0xfffffu /* an object: what is named is an address of the kernel's */
-#define RESOLVE_CALL	  0xfffeu  /* an object: what is named is wire_wait::call */
-#define RESOLVE_REASON	  0xfffcu  /* an object: what is named is wire_wait::reason */
-#define RESOLVE_LOCK	  0xfffbu  /* an object: what is named is a lock, by its address */
-#define RESOLVE_WAKER	  0xfffau  /* an object: what is named has ended a wait */
-#define RESOLVE_FILE	  0xfff8u  /* an object: what is named is a file, `file` is its name */
-#define RESOLVE_UNMET	  0xfff9u  /* an object: what is named is CPU time that no sample met */
+#define RESOLVE_KERNEL	  0xfffffu     /* an object: what is named is an address of the kernel's */
+#define RESOLVE_CALL	  0xfffeu      /* an object: what is named is wire_wait::call */
+#define RESOLVE_REASON	  0xfffcu      /* an object: what is named is wire_wait::reason */
+#define RESOLVE_LOCK	  0xfffbu      /* an object: what is named is a lock, by its address */
+#define RESOLVE_WAKER	  0xfffau      /* an object: what is named has ended a wait */
+#define RESOLVE_FILE	  0xfff8u      /* an object: what is named is a file, `file` is its name */
+#define RESOLVE_UNMET	  0xfff9u      /* an object: what is named is CPU time that no sample met */
 #define COLLECTOR_OBJECTS RESOLVE_FILE /* objects below that are the target's */
-#define RESOLVED_PROBING  UINT32_MAX	/* a function: one of the kernel's that works at probes */
+#define RESOLVED_PROBING  UINT32_MAX   /* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 
 /* From where a thread was woken: functions from the outermost on, of the thread of that name. */

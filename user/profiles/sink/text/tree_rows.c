@@ -112,8 +112,8 @@ static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 	return !node;
 }
 
-/* What has all time of a path without counted calls (samples know it, or it was open before tracing
- * began), but for what is cheap, and is such a path itself; 0: nothing has. */
+/* The callee that has all the time of `node`, but for cheap ones, if neither has counted calls:
+ * both are known from samples, or were open before tracing began. 0: there is none. */
 static uint32_t chain(const struct builder *b, uint32_t node)
 {
 	const struct profile_node *n = &b->p->nodes[node], *child = &b->p->nodes[n->first_child];

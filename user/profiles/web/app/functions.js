@@ -225,7 +225,7 @@ export class Functions {
 	#zoom(add, f) {
 		const { zoom } = this.store.profile;
 
-		// What waits is no code, and the kernel's code is not probed.
+		// A reason for waiting is no code, and functions of the kernel have no probes.
 		if (!zoom || ["[waits]", "[kernel]"].includes(this.objects[f.object].path))
 			return;
 		const own = zoom.function === f.id;

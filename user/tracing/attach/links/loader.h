@@ -34,8 +34,8 @@ void loader__descriptors(const struct proftrace_bpf *skel, struct fds *maps, str
 /* Returns 0 or -errno. */
 int loader__tracepoints(struct proftrace_bpf *skel, enum tracepoints what);
 
-/* Makes a map with `cnt` entries; `inner`: the descriptor of a map like those that it will hold, for
- * LOOSE_GATE_OUTER. Returns a descriptor or -errno. */
+/* Makes a map with `cnt` entries; `inner`: the descriptor of a map like those that it will hold,
+ * for LOOSE_GATE_OUTER. Returns a descriptor or -errno. */
 int loader__make_map(enum loose_map kind, uint32_t cnt, int inner);
 
 #endif
