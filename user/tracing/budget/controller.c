@@ -308,7 +308,7 @@ int controller__take_out(struct controller *s)
 	uint64_t began_ns = now_ns();
 	int err = s->in->sample_hot ? 0
 				    : tracer__drop(s->in->tracer, s->in->plan, s->in->target,
-						   s->gone, s->calls, s->fast_polling);
+						   s->gone, s->calls, s->forks && s->fast_polling);
 
 	s->undone = err == -EAGAIN;
 	tracer__drop_poll(s->in->tracer);
@@ -502,7 +502,7 @@ static int take_out_in_turn(struct controller *s, uint64_t now_ns)
 {
 	int err;
 
-	if (s->over && now_ns < s->next_take_out_ns)
+	if (s->forks && s->over && now_ns < s->next_take_out_ns)
 		return 0;
 	err = controller__take_out(s);
 	s->next_take_out_ns = now_ns + 2 * s->taking_out_ns + CLOSING_NS;

@@ -9,7 +9,8 @@
 /* While the kernel puts probes in or takes them out other CPUs of the target wait for it: nginx
  * under wrk lost 43 ms by a burst for which 25 were counted, 16 of them for links. */
 #define LINKING 2
-#define FORKS	3 /* children since tracing began: a target that forks again and again */
+#define FORKS	5  /* children since tracing began: the target forks */
+#define MANY	20 /* the same: it does so again and again, not for a few connections that stay */
 
 static uint32_t children_made(const struct tracer *tr)
 {
@@ -26,7 +27,7 @@ void turns__start(struct turns_seen *seen, const struct tracer *tr)
 
 bool turns__forks(const struct turns_seen *seen, const struct tracer *tr)
 {
-	return children_made(tr) >= seen->children + FORKS;
+	return children_made(tr) >= seen->children + MANY;
 }
 
 struct look look__begin(const struct tracer *tr, uint64_t ran_ns)
@@ -47,7 +48,7 @@ void look__made(struct look *l)
 bool turns__due(struct turns *t, const struct turns_seen *seen, const struct tracer *tr,
 		uint64_t ran_ns, uint64_t now_ns, double probes)
 {
-	if (!t->cnt && !t->next_ran_ns && turns__forks(seen, tr))
+	if (!t->cnt && !t->next_ran_ns && children_made(tr) >= seen->children + FORKS)
 		t->next_ran_ns = (uint64_t)(probes * FORK_NS / t->share);
 	return ran_ns >= t->next_ran_ns && now_ns >= t->next_ns;
 }
