@@ -12,6 +12,7 @@ PLAIN = [f"f_{i:02}" for i in range(50)]
 # Left till the end: what is entry and exit at once, what uses one stack slot again, what all call.
 KEPT = {"hop", "land", "spin", "spun", "inner", "f_49"}
 THREADS = 4
+A_FEW = 32
 
 
 class Probes:
@@ -71,8 +72,8 @@ class Drop(harness.TestCase):
         self.assertEqual(account["entered"],
                          account["returned"] + account["unwound"] + account["open"])
         self.assertEqual(account["entered"], sum(calls.values()))
-        # Only what is open while a link is closed can miss its return: a few calls a thread.
-        self.assertLess(account["unwound"], account["entered"] / 100, str(account))
+        # Only what is open while links change can miss its return: a few calls a thread, each time.
+        self.assertLess(account["unwound"], A_FEW * THREADS * len(names), str(account))
 
     def test_session(self):
         self.check_drops("session", "return", PLAIN[:40])
