@@ -99,7 +99,7 @@ static __always_inline u64 burst_end(const struct wire_frame *f)
 }
 
 /* When a call ended, as far as it is known, whose burst is over: that did, or its last callee.
- * What its thread waits from then on is its caller's as well: see innermost_known(). */
+ * Waits of its thread are its caller's from then on, too: see innermost_known(). */
 static __always_inline u64 stale_end(const struct wire_frame *f, u64 burst_end_ns, u64 now)
 {
 	u64 end = f->entered_ns + f->child_ns;

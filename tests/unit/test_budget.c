@@ -114,7 +114,7 @@ static void many_of_few_calls_count(void **state)
 	assert_true(f[1000].drop);
 }
 
-/* What each child calls once has been seen often enough in three of them. */
+/* A function that each child calls once has been seen often enough in three of them. */
 static void few_calls_of_children_do(void **state)
 {
 	struct budget_function f[20];

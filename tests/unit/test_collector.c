@@ -257,7 +257,7 @@ static void open_calls_of_bursts_end_with_them(void **state)
 	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
 	profile__free(p);
-	/* It has just ended, and its probes are not known to be gone. */
+	/* The burst has just ended, and its probes are not known to be gone. */
 	bpf.bursts_gone_ns = 1050;
 	bpf.burst_over_ns = 1500;
 	p = snapshot(2000);

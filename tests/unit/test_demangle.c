@@ -207,7 +207,7 @@ static void test_cut_params(void **state)
 	}
 }
 
-/* What goes first, where there is less and less room. */
+/* Parts of a name go in this order, where there is less and less room. */
 static void test_fit(void **state)
 {
 	static const struct {

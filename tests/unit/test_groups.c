@@ -1349,7 +1349,7 @@ static int open_exits(uint32_t function)
 	return cnt;
 }
 
-/* What nobody has called does without its exits until new ones are in; what was called keeps them,
+/* Functions that nobody has called do without exits until new ones are in; others keep theirs,
  * and entries stay in any case. */
 static void in_a_hurry_exits_go_first(void **state)
 {

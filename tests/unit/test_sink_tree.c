@@ -293,7 +293,7 @@ static void test_samples_in_chains(void **state)
 	profile__free(p);
 }
 
-/* What was open before tracing began is one row, without samples as well. */
+/* Calls that were open before tracing began are one row, without samples as well. */
 static void test_roots_in_a_chain(void **state)
 {
 	static const char *const names[] = {"_start", "main", "loop", "serve", "reply"};

@@ -10,6 +10,7 @@
 #include "plan/object.h"
 #include "plan/plan_lines.h"
 #include "symbol/demangle.h"
+#include "util/cxx_name.h"
 
 /* The demangled name, or the symbol, and `mark`. The caller frees it; NULL: no memory. */
 static char *readable(const char *symbol, const char *mark)

@@ -138,8 +138,6 @@ struct plan {
 	struct plan_lookups *lookups; /* its contents may change where the plan is const */
 };
 
-#define INLINED_MARK " (inlined)"
-
 #define PLAN_MAX_FUNCTIONS (1u << 24) /* what a probe's cookie can tell apart */
 
 /* Whether the target's object `index` is a program without a dynamic linker, which would tell us of
@@ -147,7 +145,7 @@ struct plan {
 bool plan__is_static(const struct plan *p, uint32_t index);
 
 /* The demangled name, or the symbol, by number: made at the first call, as most functions are never
- * shown; with INLINED_MARK behind it if it is inlined. Owned by the plan. */
+ * shown; with INLINED_MARK (util/cxx_name.h) behind it if it is inlined. Owned by the plan. */
 const char *plan__name(const struct plan *p, size_t function);
 const char *plan__skip_name(const struct plan *p, size_t skipped);
 

@@ -3,8 +3,8 @@
  * A run takes samples of code all over its target, and is to cost little itself: debug information
  * that takes long to open, as all of it has to be unpacked, is left closed, and lookups have an
  * allowance of CPU time together. The hottest code is met first, so what is left out then is rare.
- * What takes a moment is opened once samples have met the file's own code for ten times as long: to
- * unpack what tells of libc takes 50 ms, and most programs hardly run in it.
+ * Debug information that takes a moment to open is opened once samples have met the file's own code
+ * for ten times as long: that of libc takes 50 ms to unpack, and most programs hardly run in it.
  */
 #include "planner/inlined.h"
 

@@ -124,9 +124,7 @@ bool process__has_ended(int pidfd)
 
 bool process__is_debugged(pid_t pid)
 {
-	struct process_status st;
-
-	return !process__status(pid, &st) && st.tracer;
+	return process__is_debugged_by_another(pid, 0);
 }
 
 bool process__is_debugged_by_another(pid_t pid, pid_t launcher)

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "util/utf8.h"
+
 /* "R (*f<T>(A))(B)": how often a function may return a pointer to a function. */
 #define MAX_FUNCTION_POINTERS 8
 
@@ -170,16 +172,6 @@ char *cxx_name__cut_parameters(char *demangled)
 }
 
 #define ELLIPSIS "…"
-#define INLINED	 " (inlined)" /* behind the names of functions that are no functions any more */
-
-static size_t characters(const char *s)
-{
-	size_t cnt = 0;
-
-	for (; *s; s++)
-		cnt += (*s & 0xc0) != 0x80;
-	return cnt;
-}
 
 /* Puts "…" in place of what the group at `at` contains. Returns where it ends then. */
 static char *empty_group(const char *s, char *at)
@@ -219,7 +211,7 @@ static void leave_scopes_out(char *s, const char *end, size_t columns)
 {
 	char *rest = NULL, *at = s;
 
-	while (at < end && (!rest || characters(rest) >= columns)) {
+	while (at < end && (!rest || utf8_count(rest) >= columns)) {
 		if (is_operator(s, at))
 			break;
 		if (strchr("(<[{", *at)) {
@@ -271,15 +263,15 @@ static void leave_out(char *s, enum part part, size_t columns)
 
 void cxx_name__fit(char *demangled, size_t columns)
 {
-	size_t len = strlen(demangled), mark = sizeof(INLINED) - 1;
-	const bool inlined = len > mark && !strcmp(demangled + len - mark, INLINED);
+	size_t len = strlen(demangled), mark = sizeof(INLINED_MARK) - 1;
+	const bool inlined = len > mark && !strcmp(demangled + len - mark, INLINED_MARK);
 
 	if (inlined) {
 		demangled[len - mark] = '\0';
 		columns -= columns < mark ? columns : mark;
 	}
-	for (int part = 0; part < PARTS && characters(demangled) > columns; part++)
+	for (int part = 0; part < PARTS && utf8_count(demangled) > columns; part++)
 		leave_out(demangled, part, columns);
 	if (inlined)
-		memcpy(demangled + strlen(demangled), INLINED, mark + 1);
+		memcpy(demangled + strlen(demangled), INLINED_MARK, mark + 1);
 }

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* Behind the names of functions that are inlined in others. */
+#define INLINED_MARK " (inlined)"
+
 /*
  * Cuts `demangled` in place to its qualified name without the parameter list and what follows:
  * "ns::f(int) const" -> "ns::f", "operator()(int)" -> "operator()", "(anonymous namespace)::f()" ->

@@ -35,7 +35,7 @@ static bool matches(const char *glob, const char *name)
 static const char *clone_suffix(const char *name)
 {
 	static const char *const suffixes[] = {".part.", ".constprop.", ".isra.",   ".lto_priv.",
-					       ".llvm.", ".localalias", " [clone ", " (inlined)"};
+					       ".llvm.", ".localalias", " [clone ", INLINED_MARK};
 	const char *first = NULL;
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {

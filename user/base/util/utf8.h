@@ -34,6 +34,16 @@ static inline size_t utf8_decode(const char *s, uint32_t *code)
 	return len;
 }
 
+/* How many characters a string of valid UTF-8 has: 4 in "a…b!". */
+static inline size_t utf8_count(const char *s)
+{
+	size_t cnt = 0;
+
+	for (; *s; s++)
+		cnt += (*s & 0xc0) != 0x80;
+	return cnt;
+}
+
 /* Whether a character does something instead of being seen: controls (C0, DEL, C1), and those that
  * reorder or break lines, with which one text can be made to look like another. */
 static inline bool utf8_is_control(uint32_t code)

@@ -67,6 +67,22 @@ static void fill_function(struct top_row *row, const struct profile *delta, uint
 	}
 }
 
+/* A row for a function, unless it is hidden or not searched for: then *row is NULL. */
+static int add_function(struct top_rows *r, const struct profile *delta, uint32_t function,
+			const char *search, uint64_t cpu_ns, struct top_row **row)
+{
+	const struct profile_function *f = &delta->functions[function];
+
+	*row = NULL;
+	if (f->hidden || !wanted(f->name, search))
+		return 0;
+	*row = add_row(r, function, f->name);
+	if (!*row)
+		return -ENOMEM;
+	fill_function(*row, delta, cpu_ns);
+	return 0;
+}
+
 int top_rows__functions(struct top_rows *r, const struct profile *delta, const char *search)
 {
 	uint64_t cpu_ns = top_rows__cpu_ns(delta);
@@ -75,15 +91,11 @@ int top_rows__functions(struct top_rows *r, const struct profile *delta, const c
 	if (!r->items)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < delta->functions_cnt; i++) {
-		const struct profile_function *f = &delta->functions[i];
+		const struct call_stats *s = &delta->functions[i].stats;
 		struct top_row *row;
 
-		if (f->hidden || !(f->stats.calls || f->stats.total_ns) || !wanted(f->name, search))
-			continue;
-		row = add_row(r, i, f->name);
-		if (!row)
+		if ((s->calls || s->total_ns) && add_function(r, delta, i, search, cpu_ns, &row))
 			return -ENOMEM;
-		fill_function(row, delta, cpu_ns);
 	}
 	return 0;
 }
@@ -106,17 +118,16 @@ int top_rows__sessions(struct top_rows *r, const struct profile *delta, const ch
 	if (!r->items)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < delta->functions_cnt; i++) {
-		const struct profile_function *f = &delta->functions[i];
 		const struct distribution d = distribution__of(delta, i);
-		const struct call_stats *s = &f->stats;
+		const struct call_stats *s = &delta->functions[i].stats;
 		struct top_row *row;
 
-		if (f->hidden || !is_session(f, globs, globs_cnt) || !wanted(f->name, search))
+		if (!is_session(&delta->functions[i], globs, globs_cnt))
 			continue;
-		row = add_row(r, i, f->name);
-		if (!row)
+		if (add_function(r, delta, i, search, cpu_ns, &row))
 			return -ENOMEM;
-		fill_function(row, delta, cpu_ns);
+		if (!row)
+			continue;
 		row->p50_ns = distribution__quantile(&d, 0.5, s->min_ns, s->max_ns);
 		row->max_ns = distribution__quantile(&d, 1, s->min_ns, s->max_ns);
 		row->wait = share(s->off_ns, s->total_ns);

@@ -81,9 +81,8 @@ double controller__call_cost(const struct controller *s, uint32_t function,
  * budget, too. */
 double controller__probes_limit(struct controller *s);
 
-/* What functions may cost that nobody has chosen, as a share of the target's own CPU time: half of
- * controller__probes_limit() until the other half has paid for the start, all of it from then on.
- */
+/* The limit of functions that nobody has chosen, as a share of the target's own CPU time: half of
+ * controller__probes_limit() until the other half has paid for the start; then all of it. */
 double controller__room(struct controller *s);
 
 /* Takes probes of what is gone out for good. What is kept in part keeps them. Where that cannot be,

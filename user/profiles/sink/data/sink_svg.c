@@ -22,6 +22,7 @@
 #include "sink/stream.h"
 #include "sink/weigh.h"
 #include "util/text.h"
+#include "util/utf8.h"
 #include "views/merge.h"
 
 #define WIDTH	    1200.0 /* all sizes are in pixels */
@@ -90,15 +91,6 @@ static void print_text(FILE *out, const char *text, size_t columns)
 	}
 }
 
-static size_t characters(const char *text)
-{
-	size_t cnt = 0;
-
-	for (; *text; text++)
-		cnt += (*text & 0xc0) != 0x80;
-	return cnt;
-}
-
 /* The same name has the same colour in every picture: functions are warm, regions are blue. */
 static uint32_t color_of(const struct box *b)
 {
@@ -156,7 +148,7 @@ static void print_box(const struct graph *g, const struct box *b)
 		x, y, width, ROW - 1, color_of(b), b->estimate ? " class=\"e\"" : "", x + 3,
 		y + ROW - 5);
 	if (room) {
-		bool cut = characters(name) > room;
+		bool cut = utf8_count(name) > room;
 
 		print_text(g->out, name, cut ? room - 1 : room);
 		fputs(cut ? "…" : "", g->out);

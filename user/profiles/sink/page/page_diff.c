@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What has changed, as the page's data: figures of the old run beside those of the new one, a
- * column each, for the functions that are in the document.
+ * The difference of two runs as the page's data: figures of the old run beside those of the new
+ * one, a column each, for the functions that are in the document.
  */
 #include <errno.h>
 #include <stdlib.h>

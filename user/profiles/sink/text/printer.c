@@ -13,6 +13,7 @@
 #include "sink/sink.h"
 #include "util/cxx_name.h"
 #include "util/text.h"
+#include "util/utf8.h"
 
 const char *printer__style(const struct printer *pr, const char *style)
 {
@@ -44,15 +45,6 @@ static bool starts_character(char c)
 	return (c & 0xc0) != 0x80;
 }
 
-static size_t count_characters(const char *s)
-{
-	size_t cnt = 0;
-
-	for (; *s; s++)
-		cnt += starts_character(*s);
-	return cnt;
-}
-
 /* `s` without its first `cnt` characters. */
 static const char *skip_characters(const char *s, size_t cnt)
 {
@@ -71,7 +63,7 @@ int printer__name(struct printer *pr, const char *name, size_t columns)
 		return err;
 	if (!pr->opts->verbose)
 		cxx_name__fit(pr->name, columns);
-	cnt = count_characters(pr->name);
+	cnt = utf8_count(pr->name);
 	if (pr->opts->verbose || cnt <= columns) {
 		fputs(pr->name, pr->out);
 		return cnt;
