@@ -2,6 +2,8 @@
 /* Functions of code without symbols: each rule on code made for it, and compilers' own. */
 #include "elf_fixture.h"
 
+#include <sched.h>
+
 #include "symbol/symtab.h"
 
 static struct elf_image *full_img, *bare_img;
@@ -235,6 +237,64 @@ static void compilers_are_understood(void **state)
 	check_compiler("clang++ -O2 -fno-pie -no-pie");
 }
 
+#define MANY 10000 /* functions, and as many cold pieces */
+
+/*
+ * What one thread reads decides on what another reads: each function's caller, what it jumps to and
+ * its cold piece lie elsewhere. Odd pieces are known by who jumps to them, even ones, which two
+ * functions jump to, by where they jump to.
+ */
+static void write_many(void)
+{
+	FILE *f = fopen("many.s", "w");
+
+	assert_non_null(f);
+	fprintf(f, ".text\n");
+	for (int i = 1; i < MANY; i += 2)
+		fprintf(f, RANGE("c%d", "nop\n ud2"), i, i, i, i);
+	for (int i = 0; i < MANY; i++)
+		fprintf(f,
+			RANGE("f%d", "test %%edi, %%edi\n js c%d\n jz c%d\n"
+				     "b%d: sub $8, %%rsp\n.cfi_def_cfa_offset 16\n call f%d\n"
+				     "add $8, %%rsp\n.cfi_def_cfa_offset 8\n jmp f%d"),
+			i, i, i, i & ~1, i, (i + MANY / 2) % MANY, (i + MANY / 3) % MANY, i, i);
+	for (int i = 0; i < MANY; i += 2)
+		fprintf(f, RANGE("c%d", "nop\n jmp b%d"), i, i, i, i, i);
+	fprintf(f, ".globl _start\n_start: call f0\n hlt\n.section .note.GNU-stack,\"\"\n");
+	assert_int_equal(fclose(f), 0);
+}
+
+static void check_many(void)
+{
+	char name[16], piece[16];
+
+	load("many");
+	for (int i = 0; i < MANY; i += 997) {
+		snprintf(name, sizeof(name), "f%d", i);
+		snprintf(piece, sizeof(piece), "c%d", i);
+		assert_true(is_function(found(name)));
+		assert_piece(piece, name);
+	}
+	unload();
+}
+
+static void threads_make_no_difference(void **state)
+{
+	cpu_set_t all, one;
+
+	write_many();
+	sh("gcc -nostdlib -static -no-pie -o many many.s");
+	check_many();
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	CPU_ZERO(&one);
+	for (int cpu = 0; !CPU_COUNT(&one); cpu++)
+		if (CPU_ISSET(cpu, &all))
+			CPU_SET(cpu, &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	check_many();
+	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
 static void read_all(struct elf_image *img)
 {
 	struct symtab *tab = NULL;
@@ -259,6 +319,7 @@ int main(void)
 		cmocka_unit_test(exported_names_stay),
 		cmocka_unit_test(tail_calls_of_imports_join_nothing),
 		cmocka_unit_test(compilers_are_understood),
+		cmocka_unit_test(threads_make_no_difference),
 		cmocka_unit_test(damaged_files),
 	};
 

@@ -15,7 +15,9 @@ from rows.calls import clock2
 
 MAPS_LIBRARY = ("import ctypes, sys\nctypes.CDLL(sys.argv[1])\nprint('ready', flush=True)\n"
                 "sys.stdin.read()\n")
+NAMELESS = "func_0x*"
 REACH_ATTACH = 10
+REACH_ALL = 3 # seconds
 REACH_MEMORY = 200
 
 
@@ -58,10 +60,10 @@ def time_link(args, pid, path, offsets):
         return int(await_line(tracer.stdout, "attached ", tracer).split()[1])
 
 
-def time_proftrace(args, pid, pattern):
+def time_proftrace(args, pid, *options):
     """Nanoseconds up to tracing, and memory of its own and of its maps in bytes."""
     began = time.monotonic_ns()
-    with running(start(args.proftrace, "-f", "json", "-p", pid, "-F", pattern)) as tracer:
+    with running(start(args.proftrace, "-f", "json", "-p", pid, *options)) as tracer:
         await_line(tracer.stderr, harness.TRACING, tracer)
         took = time.monotonic_ns() - began
         maps, mapped = map_memory(tracer.pid), mapped_maps(tracer.pid)
@@ -72,25 +74,35 @@ def time_proftrace(args, pid, pattern):
     return took, own, maps
 
 
-@bench.measures("attach", bench.option(
-    "--attach-runs", 5, "runs of attaching to a large library", quick=2, type=int))
-def measure_attach(args):
-    path = library("libLLVM-14.so.1")
-    pattern = os.path.basename(path) + ":*"
+def measure(args, path, *options):
+    """Medians of starts in turns with bare links: the functions, the nanoseconds of a link and of
+    proftrace, bytes of its own and of its maps. What they range over is printed."""
     links, ours = [], []
     for turn in range(args.attach_runs):
         with running(start(PYTHON, "-I", "-c", MAPS_LIBRARY, path)) as target:
             await_line(target.stdout, "ready", target)
             if turn == 0:
-                functions = plan(args, "-p", target.pid, "-F", pattern)
+                functions = plan(args, "-p", target.pid, *options)
             links.append(time_link(args, target.pid, path, map(site, functions)))
-            ours.append(time_proftrace(args, target.pid, pattern))
+            ours.append(time_proftrace(args, target.pid, *options))
     link = statistics.median(links)
     took, own, maps = map(statistics.median, zip(*ours))
-    row(f"start to tracing / bare link-create, {len(functions)} functions of libLLVM-14",
+    detail(f"{len(functions)} functions: link-create {link / 1e6:.0f} ms "
+           f"({min(links) / 1e6:.0f} to {max(links) / 1e6:.0f}), proftrace {took / 1e6:.0f} ms "
+           f"({min(ours)[0] / 1e6:.0f} to {max(ours)[0] / 1e6:.0f}), memory of its own at most "
+           f"{own / 1e6:.0f} MB, BPF maps {maps / 1e6:.0f} MB")
+    return len(functions), link, took, own + maps
+
+
+@bench.measures("attach", bench.option(
+    "--attach-runs", 5, "runs of attaching to a large library", quick=2, type=int))
+def measure_attach(args):
+    path = library("libLLVM-14.so.1")
+    every = os.path.basename(path) + ":*"
+    functions, link, took, _ = measure(args, path, "-F", every, "-N", NAMELESS)
+    row(f"start to tracing / bare link-create, {functions} functions of libLLVM-14 with symbols",
         took / link, f"{took / link:.1f}", REACH_ATTACH)
-    detail(f"link-create {link / 1e6:.0f} ms ({min(links) / 1e6:.0f} to {max(links) / 1e6:.0f}), "
-           f"proftrace {took / 1e6:.0f} ms ({min(ours)[0] / 1e6:.0f} to {max(ours)[0] / 1e6:.0f})")
-    row("memory of proftrace with these", (own + maps) / 1e6, f"{(own + maps) / 1e6:.0f} MB",
-        REACH_MEMORY)
-    detail(f"its own at most {own / 1e6:.0f} MB, BPF maps {maps / 1e6:.0f} MB")
+    functions, link, took, memory = measure(args, path, "-F", every)
+    row(f"start to tracing with all {functions} of them", took / 1e9, f"{took / 1e9:.2f} s",
+        REACH_ALL)
+    row("memory of proftrace with these", memory / 1e6, f"{memory / 1e6:.0f} MB", REACH_MEMORY)

@@ -6,10 +6,8 @@
 #include "planner/object_planner.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "code/pieces.h"
 #include "elf/elf_image.h"
@@ -28,12 +26,12 @@
 #include "select/read_code.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
+#include "util/threads.h"
 
 #define MAX_OVERLAP 2		 /* functions that the average byte of code may belong to */
 #define MIN_BUDGET  (4u << 20)	 /* bytes to decode, granted to every file */
 #define MAX_BUDGET  (512u << 20) /* bytes to decode, whatever the file's size */
-#define MAX_WORKERS 8
-#define MIN_SHARE   256 /* functions that are worth a thread */
+#define MIN_SHARE   256		 /* functions that are worth a thread */
 
 #define APPEND(plan, w, list)                                                                \
 	({                                                                                   \
@@ -78,20 +76,12 @@ static uint64_t worker_budget(const struct worker *w, uint64_t *left)
 	return need;
 }
 
-static size_t workers_for(size_t functions)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t cnt = cpus < 1 ? 1 : cpus > MAX_WORKERS ? MAX_WORKERS : cpus;
-
-	return cnt < functions / MIN_SHARE + 1 ? cnt : functions / MIN_SHARE + 1;
-}
-
 /* Divides the model's wanted symbols among workers, waits for these, and puts together what they
  * have made. */
 static int plan_by_workers(struct plan *p, const struct worker *model, struct proofs *proofs)
 {
-	struct worker workers[MAX_WORKERS];
-	size_t cnt = workers_for(model->wanted_cnt), done = 0, started = 0;
+	struct worker workers[THREADS_MAX];
+	size_t cnt = threads__for(model->wanted_cnt, MIN_SHARE), done = 0;
 	uint64_t left = model->budget;
 	int err = 0;
 
@@ -104,15 +94,8 @@ static int plan_by_workers(struct plan *p, const struct worker *model, struct pr
 		workers[i].budget = worker_budget(&workers[i], &left);
 		done = end;
 	}
-	for (; started + 1 < cnt; started++) {
-		if (pthread_create(&workers[started].thread, NULL, worker__run, &workers[started]))
-			break;
-	}
-	for (size_t i = started; i < cnt; i++)
-		worker__run(&workers[i]);
+	threads__run(workers, cnt, sizeof(workers[0]), worker__run);
 	for (size_t i = 0; i < cnt; i++) {
-		if (i < started)
-			pthread_join(workers[i].thread, NULL);
 		if (!err)
 			err = workers[i].err;
 		if (!err && proofs)
@@ -158,7 +141,7 @@ static int plan_wanted(const struct planning *pn, uint32_t index,
 		.cold = &cold,
 		.read = &read,
 		.budget = decode_budget(obj->img),
-		.tables = decode_budget(obj->img) / MAX_WORKERS,
+		.tables = decode_budget(obj->img) / THREADS_MAX,
 	};
 	int err = cold_pieces__init(&cold, obj->tab);
 

@@ -415,7 +415,7 @@ static bool read_object(void *ctx, uint64_t vaddr, void *buf, size_t len)
 	return elf_image__read_vaddr(w->obj->img, vaddr, buf, len);
 }
 
-void *worker__run(void *arg)
+void worker__run(void *arg)
 {
 	struct worker *w = arg;
 	const struct arch *arch = elf_image__arch(w->obj->img);
@@ -437,7 +437,6 @@ void *worker__run(void *arg)
 		.img = w->obj->img, .noted = w->obj->instrumented, .insn = w->insn};
 	for (size_t i = 0; !w->err && i < w->wanted_cnt; i++)
 		w->err = plan_symbol(w, &w->wanted[i]);
-	return NULL;
 }
 
 void worker__clear(struct worker *w)

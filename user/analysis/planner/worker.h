@@ -4,7 +4,6 @@
 #ifndef PROFTRACE_PLANNER_WORKER_H
 #define PROFTRACE_PLANNER_WORKER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -85,12 +84,10 @@ struct worker {
 	struct landing_pads pads;
 	struct code code; /* of the function at hand */
 	struct function_at_hand now;
-	pthread_t thread;
 };
 
-/* Plans the wanted symbols of a struct worker, as a thread or called; worker.err tells how it went.
- * Returns NULL. */
-void *worker__run(void *worker);
+/* Plans the wanted symbols of a struct worker; worker.err tells how it went. */
+void worker__run(void *worker);
 void worker__clear(struct worker *w);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct eh_page;
 struct eh_range;
 struct elf_image;
 
@@ -41,9 +40,7 @@ struct eh_evidence {
 	uint32_t *blocks;
 	size_t blocks_cnt;
 	unsigned int block_bits;
-	/* while it is gathered */
-	uint32_t current;
-	struct eh_page *pages; /* of data that was read last, by the low bits of their numbers */
+	uint32_t current; /* the range that is being read, while it is gathered */
 };
 
 /* Decodes all ranges, and looks through the data for pointers. Returns 0 or -ENOMEM; free it with
@@ -55,6 +52,27 @@ void eh_evidence__clear(struct eh_evidence *ev);
 /* Takes `vaddr` for the target of a call, if it is code in no range; a few million are enough.
  * Returns 0 or -ENOMEM. */
 int eh_evidence__add_outside(struct eh_evidence *ev, uint64_t vaddr);
+
+/* Notes that the code of range `from` jumps to the start of `to`. */
+void eh_evidence__note_jump(struct eh_evidence *ev, uint32_t from, uint32_t to);
+
+/* Notes that a switch in range `from`, EH_NOBODY if that is not known, leads to the start of `to`.
+ */
+void eh_evidence__note_switch(struct eh_evidence *ev, uint32_t from, uint32_t to);
+
+/* Notes that one of two ranges jumps into the middle of the other. */
+void eh_evidence__join(struct eh_evidence *ev, uint32_t a, uint32_t b);
+
+/* Makes *out evidence about the same ranges that knows of stubs alone, and borrows all but `starts`
+ * and `outside`, which are to be freed. Returns 0 or -ENOMEM. */
+int eh_evidence__like(const struct eh_evidence *ev, struct eh_evidence *out);
+
+/* Adds what `more`, made by eh_evidence__like(), has found in ranges behind those that `ev` knows
+ * of. Returns 0 or -ENOMEM. */
+int eh_evidence__add(struct eh_evidence *ev, struct eh_evidence *more);
+
+/* The first range that ends behind `vaddr`, or the number of ranges. */
+size_t eh_evidence__first_behind(const struct eh_evidence *ev, uint64_t vaddr);
 
 /* Which range holds `vaddr`, or EH_NOBODY. */
 uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr);
