@@ -165,6 +165,29 @@ class Figures(Case):
             pass
         self.end(run)
 
+    def test_sessions(self):
+        """How many there were and how long they took; what was not called is no session yet."""
+        run = self.serving(*FUNCTIONS, "--session", "req*", "--session", "word")
+        stream = self.stream()
+        for _ in range(2):
+            profile = stream.profile()
+            names = profile["functions"]["name"]
+            groups = {names[g["function"]]: g for g in profile["sessions"]["groups"]}
+            self.assertEqual(set(groups), {"request", "word"})
+            self.assertIsNone(profile["timeline"])
+            for name, group in groups.items():
+                # Those that are open have no duration yet.
+                self.assertIn(calls_of(profile)[name] - group["count"], (0, 1))
+                self.assertLessEqual(group["p50"], group["p99"])
+                self.assertLessEqual(group["p99"], group["max"])
+                self.assertAlmostEqual(group["per_second"],
+                                       group["count"] * 1e9 / profile["duration"], places=3)
+            self.assertGreater(groups["request"]["p50"], groups["word"]["p50"])
+        self.end(run)
+        run = self.serving(*FUNCTIONS)
+        self.assertIsNone(self.stream().profile()["sessions"])
+        self.end(run)
+
     def test_many_viewers_see_the_same(self):
         run = self.serving(*FUNCTIONS)
         streams = [self.stream() for _ in range(VIEWERS)]
@@ -369,7 +392,8 @@ class BadInput(Case):
     def test_wrong_options(self):
         for words in (["top", "--serve", "0", "-p", "1"], ["report", "--serve", "0"],
                       ["record", "--serve", "0", "-i", "1", "-o", "x", "-p", "1"],
-                      ["--no-token", "-p", "1"], ["--serve", "0", "--calls", "-p", "1"]):
+                      ["--no-token", "-p", "1"], ["--serve", "0", "--calls", "-p", "1"],
+                      ["--serve", "0", "--session", "f", "--slowest", "3", "-p", "1"]):
             done = self.process(harness.PROFTRACE, *words).finish()
             self.assertEqual(done.status, 2, words)
             self.assertRegex(done.stderr, "serve")
@@ -446,6 +470,18 @@ class Page(Case):
                  if not url.startswith("data:")}
         self.assertEqual(asked, {self.address.path, self.address.path + "events"})
         self.assertEqual(self.browser.logs(), [])
+
+    def test_sessions(self):
+        run = self.serving(*FUNCTIONS, "-i", "0.2", "--session", "request")
+        self.browser.open(self.address.geturl())
+        self.wait_text("#live", "^live")
+        self.browser.click("#tab-sessions")
+        self.wait_text("#view-sessions tbody", r"^\d.*request$")
+        before = self.text("#view-sessions tbody")
+        self.assertTrue(self.browser.wait(lambda: self.text("#view-sessions tbody") != before))
+        self.assertIn("proftrace record --session", self.text("#view-sessions"))
+        self.assertEqual(self.browser.logs(), [])
+        self.end(run)
 
     def test_zoom_button(self):
         """A click makes a function exact that was dropped; another one lets go of it."""

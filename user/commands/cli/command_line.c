@@ -166,6 +166,10 @@ int options__parse(struct options *o, int argc, char **argv)
 	o->sink_opts.raw = o->raw;
 	o->sink_opts.hists = o->hists;
 	o->sink_opts.hists_cnt = o->hists_cnt;
+	if (o->serve.len) {
+		o->sink_opts.sessions = o->sessions;
+		o->sink_opts.sessions_cnt = o->sessions_cnt;
+	}
 	return 0;
 }
 

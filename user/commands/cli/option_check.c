@@ -178,11 +178,9 @@ static error_t check_target(struct options *o)
 /* What is live has no other end than the page, unless a file or a format is named as well. */
 static error_t check_serve(struct options *o)
 {
-	bool is_live = o->serve.len;
-
-	if (o->no_token && !is_live)
+	if (o->no_token && !o->serve.len)
 		return complain(o, "--no-token is about --serve: add that");
-	if (!is_live)
+	if (!o->serve.len)
 		return 0;
 	if (o->verb == VERB_RECORD && o->interval_ns)
 		return complain(o, "--serve and record -i exclude each other: serve one, or record "
@@ -222,12 +220,20 @@ static error_t check_format(struct options *o)
 	return 0;
 }
 
+/* The only thing that shows anything is a page or a screen that follows the run. */
+static bool is_live(const struct options *o)
+{
+	return o->verb == VERB_TOP ||
+	       (o->verb == VERB_TRACE && o->serve.len && !o->output && !o->sink);
+}
+
 static error_t check_sessions(struct options *o)
 {
 	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt || o->session_id.value))
 		return complain(o, "--slowest, --over, --link, --session-id and --trace-id are "
 				   "about sessions: add --session");
-	if (o->verb == VERB_TOP)
+	/* How long they take is known without single calls. */
+	if (is_live(o) && !o->slowest && !o->over_ns && !o->links_cnt && !o->session_id.value)
 		return 0;
 	if (!o->slowest)
 		o->slowest = DEFAULT_SLOWEST;
@@ -368,9 +374,9 @@ error_t option_check__all(struct options *o)
 				"%s and single calls (--calls, --session, -A, and formats "
 				"that need them) exclude each other",
 				o->callers ? "--callers" : "--sample-rate");
-	if (o->calls && o->serve.len && o->verb == VERB_TRACE && !o->output && !o->sink)
-		return complain(o, "--serve shows no single calls (--calls, --session, -A): with "
-				   "-o, or record, they are kept");
+	if (o->calls && is_live(o) && o->verb == VERB_TRACE)
+		return complain(o, "--serve shows no single calls (--calls, --slowest, --link, "
+				   "-A): with -o, or record, they are kept");
 	if (o->calls && o->interval_ns)
 		return complain(
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");

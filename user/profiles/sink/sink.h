@@ -27,6 +27,9 @@ struct sink_options {
 	char *const *hists; /* tree, flat: functions whose distribution is drawn, globs */
 	size_t hists_cnt;
 	bool zooms; /* page: viewers may zoom into functions, so that they become exact */
+	/* Page, of a profile without single calls: functions whose calls are sessions, globs. */
+	char *const *sessions;
+	size_t sessions_cnt;
 };
 
 struct sink {

@@ -49,8 +49,10 @@ void page_functions__write(struct json *j, const struct profile *p, const uint32
 int page_calls__write(struct json *j, const struct profile *p, const struct page_numbers *n);
 
 /* Writes sessions as one JSON object, null if none were asked for; functions and threads by the
- * same numbers. Returns 0 or -ENOMEM. */
-int page_sessions__write(struct json *j, const struct profile *p, const struct page_numbers *n);
+ * same numbers. Where no single calls were kept, as while a run goes on, they have no more than
+ * their distribution. Returns 0 or -ENOMEM. */
+int page_sessions__write(struct json *j, const struct profile *p, const struct sink_options *opts,
+			 const struct page_numbers *n);
 
 /* Writes lines of source and their figures as one JSON object, null if there are none; functions by
  * the same numbers. Returns 0 or -ENOMEM. */

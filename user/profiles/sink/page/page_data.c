@@ -249,7 +249,7 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	write_threads(j, p, &n);
 	write_paths(j, p, &n);
 	json_key(j, "sessions");
-	err = page_sessions__write(j, p, &n);
+	err = page_sessions__write(j, p, opts, &n);
 	json_key(j, "timeline");
 	if (!err)
 		err = page_calls__write(j, p, &n);

@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "calls/distribution.h"
+#include "calls/function_glob.h"
 #include "calls/profile.h"
 #include "calls/session_data.h"
 #include "sink/names.h"
 #include "sink/page/page.h"
 #include "sink/session_ranks.h"
 #include "sink/session_why.h"
+#include "sink/sink.h"
 #include "sink/text/why_text.h"
 #include "util/json.h"
 #include "util/search.h"
@@ -210,14 +213,61 @@ static void write_paths(struct sessions_page *w)
 	json_close(w->j, ']');
 }
 
-int page_sessions__write(struct json *j, const struct profile *p, const struct page_numbers *n)
+static bool is_session(const struct profile_function *f, const struct sink_options *opts)
+{
+	for (size_t i = 0; i < opts->sessions_cnt; i++) {
+		if (function_glob__matches(opts->sessions[i], f))
+			return true;
+	}
+	return false;
+}
+
+/* A function's calls as sessions, of which none was kept. */
+static void write_distribution(const struct sessions_page *w, uint32_t function)
+{
+	const struct call_stats *s = &w->p->functions[function].stats;
+	const struct distribution d = distribution__of(w->p, function);
+	double seconds = (double)w->p->duration_ns / 1e9;
+	struct json *j = w->j;
+
+	json_open(j, '{');
+	json_key(j, "function");
+	write_function(w, function);
+	json_member_u64(j, "count", d.calls);
+	json_member_double(j, "per_second", seconds > 0 ? (double)d.calls / seconds : 0);
+	json_member_u64(j, "p50", distribution__quantile(&d, 0.5, s->min_ns, s->max_ns));
+	json_member_u64(j, "p90", distribution__quantile(&d, 0.9, s->min_ns, s->max_ns));
+	json_member_u64(j, "p99", distribution__quantile(&d, 0.99, s->min_ns, s->max_ns));
+	json_member_u64(j, "max", distribution__quantile(&d, 1, s->min_ns, s->max_ns));
+	json_close(j, '}');
+}
+
+static void write_distributions(const struct sessions_page *w, const struct sink_options *opts)
+{
+	struct json *j = w->j;
+
+	json_open(j, '{');
+	json_member_open(j, "groups", '[');
+	for (uint32_t i = 0; i < w->p->functions_cnt; i++) {
+		if (w->p->functions[i].stats.calls && is_session(&w->p->functions[i], opts))
+			write_distribution(w, i);
+	}
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+int page_sessions__write(struct json *j, const struct profile *p, const struct sink_options *opts,
+			 const struct page_numbers *n)
 {
 	struct sessions_page w = {.j = j, .p = p, .numbers = n};
 	const struct sessions *s = p->sessions;
 	int err;
 
 	if (!s) {
-		json_null(j);
+		if (opts->sessions_cnt)
+			write_distributions(&w, opts);
+		else
+			json_null(j);
 		return 0;
 	}
 	err = session_ranks__init(&w.ranks, s);

@@ -185,22 +185,23 @@ function decodeLines(doc) {
 }
 
 // Sessions by function: how long they took, the slowest, and why. Paths by their number; a function
-// that nothing is shown of has a name only.
+// that nothing is shown of has a name only. A run that goes on has no single sessions, so it has
+// neither paths nor slowest ones.
 function decodeSessions(doc, functions) {
 	const name = (fn) => typeof fn === "number" ? functions[fn].name : visible(fn) || "[unknown]";
 	const paths = new Map();
 	let number = 0;
 
-	for (let i = 0; i < doc.paths.length; i += 3) {
+	for (let i = 0; i < (doc.paths?.length ?? 0); i += 3) {
 		const [id, parent, fn] = doc.paths.slice(i, i + 3);
 
 		paths.set(id, { parent: paths.get(parent) ?? null, fn, name: name(fn) });
 	}
-	const costs = (list) => list.map((cost) => ({ ...cost, path: paths.get(cost.path) ?? null }));
+	const costs = (list = []) => list.map((cost) => ({ ...cost, path: paths.get(cost.path) ?? null }));
 
 	return doc.groups.map((g) => ({ ...g, name: name(g.function), perSecond: g.per_second ?? 0,
-		slowest: g.slowest.map((s) => ({ ...s, number: ++number, dearest: costs(s.dearest) })),
-		reasons: costs(g.reasons), reasonCount: g.reasons_cnt,
+		slowest: (g.slowest ?? []).map((s) => ({ ...s, number: ++number, dearest: costs(s.dearest) })),
+		reasons: costs(g.reasons), reasonCount: g.reasons_cnt ?? 0,
 		why: g.why ? { ...g.why, sentence: visible(g.why.sentence),
 			parts: g.why.parts.map((part) => ({ ...part, text: visible(part.text) })) }
 			: null }));

@@ -72,6 +72,9 @@ export class Sessions {
 		const sections = sessions.map((group) => this.#section(group));
 
 		this.#groups(sessions, sections);
+		if (app.profile.live)
+			this.box.append(element("p", "Single sessions, and what makes slow ones slow, are in " +
+				"recordings: proftrace record --session, then report.", "dim"));
 		this.box.append(...sections);
 	}
 
@@ -107,8 +110,10 @@ export class Sessions {
 	}
 
 	#groups(groups, sections) {
+		// Of a run that goes on it is not known.
+		const open = groups.some((g) => g.open !== undefined);
 		const table = this.#table("groups", [["Sessions", "Those that have ended"],
-			["Open", "Cut off by an end of what is looked at"],
+			...open ? [["Open", "Cut off by an end of what is looked at"]] : [],
 			["Per s", "That ended in a second", "wide"],
 			["p50", "Half of the sessions took at most this"],
 			["p90", "90% of the sessions took at most this", "wide"],
@@ -120,7 +125,8 @@ export class Sessions {
 			const row = body.insertRow(), name = shortened(g.name);
 
 			this.#figure(row, count(g.count));
-			this.#figure(row, count(g.open));
+			if (open)
+				this.#figure(row, count(g.open));
 			this.#figure(row, g.perSecond >= 10 ? count(Math.floor(g.perSecond))
 				: g.perSecond.toFixed(2), "", "wide");
 			this.#time(row, g.p50);
