@@ -42,3 +42,12 @@ bool function_glob__matches(const char *glob, const struct profile_function *f)
 	}
 	return false;
 }
+
+bool function_glob__any_matches(char *const *globs, size_t cnt, const struct profile_function *f)
+{
+	for (size_t i = 0; i < cnt; i++) {
+		if (function_glob__matches(globs[i], f))
+			return true;
+	}
+	return false;
+}

@@ -100,15 +100,6 @@ int top_rows__functions(struct top_rows *r, const struct profile *delta, const c
 	return 0;
 }
 
-static bool is_session(const struct profile_function *f, char *const *globs, size_t globs_cnt)
-{
-	for (size_t i = 0; i < globs_cnt; i++) {
-		if (function_glob__matches(globs[i], f))
-			return true;
-	}
-	return false;
-}
-
 int top_rows__sessions(struct top_rows *r, const struct profile *delta, const char *search,
 		       char *const *globs, size_t globs_cnt)
 {
@@ -122,7 +113,7 @@ int top_rows__sessions(struct top_rows *r, const struct profile *delta, const ch
 		const struct call_stats *s = &delta->functions[i].stats;
 		struct top_row *row;
 
-		if (!is_session(&delta->functions[i], globs, globs_cnt))
+		if (!function_glob__any_matches(globs, globs_cnt, &delta->functions[i]))
 			continue;
 		if (add_function(r, delta, i, search, cpu_ns, &row))
 			return -ENOMEM;

@@ -134,20 +134,11 @@ static void add_function(struct metrics_series *s, const struct profile *p, uint
 	add_distribution(s, p, function);
 }
 
-static bool matches(char *const *globs, size_t cnt, const struct profile_function *f)
-{
-	for (size_t i = 0; i < cnt; i++) {
-		if (function_glob__matches(globs[i], f))
-			return true;
-	}
-	return false;
-}
-
 static bool chosen(const struct metrics *m, const struct profile_function *f)
 {
 	return (f->stats.calls || f->stats.self_ns) &&
 	       (!m->choice.functions_cnt ||
-		matches(m->choice.functions, m->choice.functions_cnt, f));
+		function_glob__any_matches(m->choice.functions, m->choice.functions_cnt, f));
 }
 
 static int by_self(const void *a, const void *b, void *profile)
@@ -195,7 +186,8 @@ static int add_sessions(struct metrics *m, const struct profile *p, const char *
 		const struct key own = {service, function__name(f), object_of(f), METRICS_SESSION};
 		struct metrics_series *s;
 
-		if (!calls[i] || !matches(m->choice.sessions, m->choice.sessions_cnt, f))
+		if (!calls[i] ||
+		    !function_glob__any_matches(m->choice.sessions, m->choice.sessions_cnt, f))
 			continue;
 		s = find(m, &own, &err);
 		m->left_out += !s;

@@ -213,15 +213,6 @@ static void write_paths(struct sessions_page *w)
 	json_close(w->j, ']');
 }
 
-static bool is_session(const struct profile_function *f, const struct sink_options *opts)
-{
-	for (size_t i = 0; i < opts->sessions_cnt; i++) {
-		if (function_glob__matches(opts->sessions[i], f))
-			return true;
-	}
-	return false;
-}
-
 /* A function's calls as sessions, of which none was kept. */
 static void write_distribution(const struct sessions_page *w, uint32_t function)
 {
@@ -249,7 +240,10 @@ static void write_distributions(const struct sessions_page *w, const struct sink
 	json_open(j, '{');
 	json_member_open(j, "groups", '[');
 	for (uint32_t i = 0; i < w->p->functions_cnt; i++) {
-		if (w->p->functions[i].stats.calls && is_session(&w->p->functions[i], opts))
+		const struct profile_function *f = &w->p->functions[i];
+
+		if (f->stats.calls &&
+		    function_glob__any_matches(opts->sessions, opts->sessions_cnt, f))
 			write_distribution(w, i);
 	}
 	json_close(j, ']');
