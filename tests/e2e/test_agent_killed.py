@@ -191,6 +191,35 @@ class Killed(test_agent_fleet.ToClickHouse):
         self.end(successor)
         self.assertEqual(self.outer(), count + 3)
 
+    def test_killed_as_its_recorder_ends(self):
+        """A recorder that is told to end, by a reload, say, is told once more as its agent dies: it
+        writes what it has all the same."""
+        agent = self.began(self.agent())
+        for _ in range(3):
+            count = self.wait_recording(self.target_process)
+            [recorder], _ = self.recorders_and_senders(agent.pid)
+            self.target_process.step("3")
+            os.kill(recorder, signal.SIGTERM)
+            # From here on the next one has another effect, or the recorder has ended.
+            self.assertTrue(harness.poll(lambda: not catches(recorder, signal.SIGTERM), 30, 0))
+            try:
+                os.kill(recorder, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
+            self.wait_gone({recorder})
+            self.assertEqual(self.outer(), count + 3)
+        self.end(agent)
+
+
+def catches(pid, number):
+    """Whether a process that has not ended has a handler for a signal."""
+    try:
+        with open(f"/proc/{pid}/status", encoding="ascii") as file:
+            caught = next(line for line in file if line.startswith("SigCgt"))
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return bool(int(caught.split()[1], 16) >> number - 1 & 1)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -190,7 +190,7 @@ static int look_at_machine(const struct options *o, pid_t *opened)
 	int err, close_err;
 
 	signals__ignore();
-	err = watch__new(&l.watch);
+	err = watch__new(false, &l.watch);
 	if (!err)
 		err = open_output(&l);
 	if (!err)

@@ -170,7 +170,7 @@ static int make_plan(struct run *r)
 	r->plan_opts.grows = r->plan_opts.attaches = true;
 	r->plan_opts.on_look = begin_loading;
 	r->plan_opts.ctx = r;
-	err = watch__new(&r->watch);
+	err = watch__new(o->share, &r->watch);
 	if (!err)
 		err = privilege__check();
 	if (!err)

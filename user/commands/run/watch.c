@@ -51,15 +51,25 @@ static volatile sig_atomic_t wish_fd = -1;
 /* There is something to end in order. */
 static volatile sig_atomic_t in_order;
 
+/* Whoever has begun this run sees to it that it ends. */
+static volatile sig_atomic_t supervised;
+
+static void catch_no_more(void)
+{
+	void (*then)(int) = supervised && in_order ? SIG_IGN : SIG_DFL;
+
+	signal(SIGINT, then);
+	signal(SIGTERM, then);
+}
+
 /* The first signal asks for the end, if there is something to end; the second one has its usual
- * effect. */
+ * effect, or, supervised, none. */
 static void on_signal(int signal_number)
 {
 	const uint64_t one = 1;
 	int saved = errno;
 
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	catch_no_more();
 	if (!in_order) {
 		raise(signal_number); /* comes as this returns */
 		return;
@@ -96,7 +106,7 @@ static int open_signals(struct watch *w)
 	return 0;
 }
 
-int watch__new(struct watch **out)
+int watch__new(bool by_supervisor, struct watch **out)
 {
 	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	const struct sigaction wish = {.sa_handler = on_wish, .sa_flags = SA_RESTART};
@@ -121,6 +131,7 @@ int watch__new(struct watch **out)
 		return err;
 	}
 	in_order = false;
+	supervised = by_supervisor;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	sigaction(SIGUSR1, &wish, NULL);
@@ -139,8 +150,7 @@ void watch__free(struct watch *w)
 {
 	if (!w)
 		return;
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
+	catch_no_more();
 	/* They may still come, when the result has just been written. */
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGUSR2, SIG_IGN);

@@ -28,12 +28,14 @@ enum watch_event {
 /*
  * Starts to catch SIGUSR1, SIGUSR2 and SIGWINCH, which each ask for something: none is forgotten,
  * whenever it comes. And SIGINT and SIGTERM, which have their usual effect at first, whatever we
- * are busy with. Returns 0 or -errno with one line logged.
+ * are busy with. `supervised`: see watch__end_in_order(). Returns 0 or -errno with one line logged.
  */
-int watch__new(struct watch **out);
+int watch__new(bool supervised, struct watch **out);
 
 /* From here on SIGINT and SIGTERM end a run in order (WATCH_SIGNAL); a second one ends us at once,
- * at any time. Before, there is nothing that has to be undone: see prepare.c. */
+ * at any time, but has no effect on a supervised run: an agent that dies sends one to a recorder
+ * that it may just have told to end. Before, there is nothing that has to be undone: see prepare.c.
+ */
 void watch__end_in_order(void);
 
 void watch__free(struct watch *w); /* accepts NULL */
