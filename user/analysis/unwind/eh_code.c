@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reading all code of a large object takes most of the time until its functions are known, so its
- * ranges are shared out to a few threads. Each notes what its ranges say about any range in
- * evidence of its own; that is put together in the order of the ranges, so that the result does not
- * depend on how many threads there were.
+ * Code is read range by range, which is exact but for data in hand-written code. That takes most of
+ * the time until a large object's functions are known, so ranges are shared out to a few threads.
+ * Each notes what its ranges say about any range in evidence of its own; that is put together in
+ * the order of the ranges, so that the result does not depend on how many threads there were.
  */
 #include "unwind/eh_code.h"
 

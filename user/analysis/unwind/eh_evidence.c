@@ -1,27 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * A function is called or its address is taken; a cold piece is jumped to, jumps back into the
- * middle of its function, or a switch leads there. Code is read range by range, which is exact but
- * for data in hand-written code; data is read word by word, and a word that is a function's address
- * by chance is rarer than one that is.
+ * middle of its function, or a switch leads there.
  */
 #include "unwind/eh_evidence.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "elf/elf_image.h"
-#include "elf/elf_inside.h"
-#include "elf/elf_reloc.h"
-#include "unwind/eh_code.h"
 #include "unwind/eh_frame.h"
 #include "util/array.h"
 #include "util/search.h"
 
-#define MAX_DATA      (256u << 20) /* bytes read of all data */
-#define MAX_OUTSIDE   (4u << 20)
-#define TABLE_ENTRIES 1024 /* of one jump table, at most */
+#define MAX_OUTSIDE (4u << 20)
 
 size_t eh_evidence__first_behind(const struct eh_evidence *ev, uint64_t vaddr)
 {
@@ -122,76 +114,6 @@ int eh_evidence__add_outside(struct eh_evidence *ev, uint64_t vaddr)
 	return 0;
 }
 
-/* The range that the first word from `i` on, by `step`, leads into the middle of, if it differs
- * from word `i`; or EH_NOBODY. */
-static uint32_t middle_beside(const struct eh_evidence *ev, const uint64_t *words, size_t cnt,
-			      size_t i, size_t step)
-{
-	uint64_t word = words[i];
-	uint32_t at;
-
-	for (size_t n = 0; n < TABLE_ENTRIES && i < cnt && words[i] == word; n++)
-		i += step;
-	at = i < cnt ? eh_evidence__at(ev, words[i]) : EH_NOBODY;
-	return at != EH_NOBODY && words[i] != ev->ranges[at].start ? at : EH_NOBODY;
-}
-
-/* Pointers to starts. One among pointers into a function is a switch's. */
-static void read_words(struct eh_evidence *ev, const uint64_t *words, size_t cnt)
-{
-	uint64_t first = ev->cnt ? ev->ranges[0].start : 0;
-	uint64_t size = ev->cnt ? ev->ranges[ev->cnt - 1].end - first : 0;
-
-	for (size_t i = 0; i < cnt; i++) {
-		uint32_t at, before, behind;
-
-		/* Most words are no addresses. */
-		if (words[i] - first >= size)
-			continue;
-		at = eh_evidence__at(ev, words[i]);
-		if (at == EH_NOBODY || words[i] != ev->ranges[at].start)
-			continue;
-		before = middle_beside(ev, words, cnt, i, -1);
-		behind = middle_beside(ev, words, cnt, i, 1);
-		if (before == EH_NOBODY && behind == EH_NOBODY)
-			ev->starts[at].taken = true;
-		else if (before == behind || behind == EH_NOBODY)
-			eh_evidence__note_switch(ev, before, at);
-		else
-			eh_evidence__note_switch(ev, before == EH_NOBODY ? behind : EH_NOBODY, at);
-	}
-}
-
-static int read_data(struct eh_evidence *ev)
-{
-	const struct elf_segment *seg;
-	uint64_t left = MAX_DATA;
-	size_t cnt;
-
-	seg = elf_image__segments(ev->img, &cnt);
-	for (size_t i = 0; i < cnt; i++) {
-		uint64_t skip = -seg[i].vaddr & 7;
-		uint64_t size = seg[i].filesz;
-		void *bytes;
-		int err;
-
-		/* Constants may lie beside code. */
-		if (size <= skip || size > left)
-			continue;
-		left -= size;
-		err = elf_image__read_block(ev->img, seg[i].offset + skip, size - skip, MAX_DATA,
-					    &bytes);
-		if (err == -ENOMEM)
-			return err;
-		if (err)
-			continue;
-		elf_reloc__apply(ev->img, seg[i].vaddr + skip, bytes, size - skip);
-		read_words(ev, bytes, (size - skip) / sizeof(uint64_t));
-		free(bytes);
-	}
-	return 0;
-}
-
 /* Makes room for evidence about `ev->cnt` ranges. Returns 0 or -ENOMEM. */
 static int make_starts(struct eh_evidence *ev)
 {
@@ -250,20 +172,17 @@ int eh_evidence__add(struct eh_evidence *ev, struct eh_evidence *more)
 	return 0;
 }
 
-int eh_evidence__gather(struct eh_evidence *ev, const struct elf_image *img,
-			const struct eh_range *ranges, size_t cnt)
+int eh_evidence__init(struct eh_evidence *ev, const struct elf_image *img,
+		      const struct eh_range *ranges, size_t cnt)
 {
-	int err;
-
 	*ev = (struct eh_evidence){.img = img, .ranges = ranges, .cnt = cnt};
-	if (make_starts(ev) || find_blocks(ev))
-		return -ENOMEM;
-	err = eh_code__read(ev);
-	if (!err)
-		err = read_data(ev);
-	for (size_t i = 0; i < cnt; i++)
+	return make_starts(ev) || find_blocks(ev) ? -ENOMEM : 0;
+}
+
+void eh_evidence__settle(struct eh_evidence *ev)
+{
+	for (size_t i = 0; i < ev->cnt; i++)
 		ev->starts[i].group = group_of(ev->starts, i);
-	return err;
 }
 
 void eh_evidence__clear(struct eh_evidence *ev)

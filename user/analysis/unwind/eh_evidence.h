@@ -40,13 +40,15 @@ struct eh_evidence {
 	uint32_t *blocks;
 	size_t blocks_cnt;
 	unsigned int block_bits;
-	uint32_t current; /* the range that is being read, while it is gathered */
+	uint32_t current; /* the range that is being read */
 };
 
-/* Decodes all ranges, and looks through the data for pointers. Returns 0 or -ENOMEM; free it with
- * eh_evidence__clear() in any case. */
-int eh_evidence__gather(struct eh_evidence *ev, const struct elf_image *img,
-			const struct eh_range *ranges, size_t cnt);
+/* Begins without any; code and data add to it (eh_code__read(), eh_data__read()), then it is
+ * settled. Returns 0 or -ENOMEM; free it with eh_evidence__clear() in any case. */
+int eh_evidence__init(struct eh_evidence *ev, const struct elf_image *img,
+		      const struct eh_range *ranges, size_t cnt);
+/* All that is joined has the same group from here on. */
+void eh_evidence__settle(struct eh_evidence *ev);
 void eh_evidence__clear(struct eh_evidence *ev);
 
 /* Takes `vaddr` for the target of a call, if it is code in no range; a few million are enough.

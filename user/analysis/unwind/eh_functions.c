@@ -19,6 +19,8 @@
 #include "elf/elf_image.h"
 #include "elf/elf_window.h"
 #include "unwind/eh_calls.h"
+#include "unwind/eh_code.h"
+#include "unwind/eh_data.h"
 #include "unwind/eh_evidence.h"
 #include "unwind/eh_frame.h"
 #include "util/array.h"
@@ -219,7 +221,13 @@ int eh_functions__find(const struct elf_image *img, const uint64_t *known, size_
 
 	if (!err)
 		ranges = eh_frame__ranges(eh, &ranges_cnt);
-	err = err == -ENOMEM ? err : eh_evidence__gather(&f.ev, img, ranges, ranges_cnt);
+	err = err == -ENOMEM ? err : eh_evidence__init(&f.ev, img, ranges, ranges_cnt);
+	if (!err)
+		err = eh_code__read(&f.ev);
+	if (!err)
+		err = eh_data__read(&f.ev);
+	if (!err)
+		eh_evidence__settle(&f.ev);
 	if (!err)
 		err = judge_all(&f, known, known_cnt);
 	if (!err)
