@@ -79,10 +79,13 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         self.kills += 1
         family = self.children(self.running.pid)
         os.kill(self.running.pid, signal.SIGKILL)
-        self.running.finish()
-        harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 30)
+        done = self.running.finish()
+        self.assertTrue(harness.poll(
+            lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 60),
+            f"{family} go on: {done.stderr}")
         self.assertEqual(self.outer(), self.calls,
-                         f"calls lost or doubled by a kill, after: {' '.join(self.past[-20:])}")
+                         f"calls lost or doubled by a kill, after: {' '.join(self.past[-20:])}\n"
+                         f"{self.recordings()[-3:]}\n{done.stderr}")
         self.begin_agent()
 
     def reload(self):

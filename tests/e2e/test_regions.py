@@ -114,6 +114,7 @@ class Counts(Cases):
                     "region_host", 3000, options=("-v", "--tier", tier, "-F", "region:plugged"))
                 self.assertEqual(self.regions(document), {"plugged": 3000}, done)
                 self.assertIn("the first regions are there: their programs are loaded", done.stderr)
+                self.assertNotIn("first calls", done.stderr)
 
 
 class Tree(Cases):

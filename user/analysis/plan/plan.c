@@ -91,8 +91,10 @@ const char *plan__exit_kind(const struct plan *p, const struct plan_function *f)
 
 bool plan__is_static(const struct plan *p, uint32_t index)
 {
-	return index < p->objects_cnt && p->objects[index].img &&
-	       elf_image__is_static(p->objects[index].img);
+	const struct elf_image *img = index < p->objects_cnt ? p->objects[index].img : NULL;
+
+	/* A library that needs no other one begins nowhere. */
+	return img && elf_image__is_static(img) && elf_image__entry(img);
 }
 
 static void names_clear(struct plan_names *names)

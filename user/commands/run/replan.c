@@ -50,16 +50,16 @@ static void say_what_is_new(const struct run *r, size_t functions_before)
 
 	for (size_t i = functions_before; i < p->functions_cnt;) {
 		uint32_t object = p->functions[i].object;
+		const char *name = path_base(r->target->objects[object].path);
 		size_t first = i;
 
 		while (i < p->functions_cnt && p->functions[i].object == object)
 			i++;
-		log_info("tracing %zu more functions, in %s", i - first,
-			 path_base(r->target->objects[object].path));
+		log_info("tracing %zu more functions, in %s", i - first, name);
 		if (plan__is_static(p, object))
 			log_warn("%s is statically linked, so nothing has held it meanwhile: its "
 				 "first calls are missing",
-				 path_base(r->target->objects[object].path));
+				 name);
 	}
 }
 
