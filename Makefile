@@ -95,7 +95,7 @@ $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 # `.rodata.cst16`, of one of them alone.
 $(BUILD)/user/tracing/attach/links/skeleton.o: $(BUILD)/variables-agree
 $(BUILD)/variables-agree: $(SKEL)
-	$(Q)for skel in $^; do { sed -n '/__\(bss\|data\|data_written\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /'; \
+	$(Q)for skel in $^; do { sed -n '/__\(bss\|data\|data_written\|data_turn\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /'; \
 		sed -n '/struct bpf_map \*/p' $$skel | sort; } > $$skel.variables; done
 	$(Q)cmp $(SKEL:%=%.variables) && touch $@
 

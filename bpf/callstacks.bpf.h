@@ -292,7 +292,7 @@ __noinline u32 sweep_callstack(u32 number, u64 now, u32 tgid, u32 unwind)
 	if (callstack->owner >> 32 != tgid || callstack->kind == WIRE_CALLSTACK_THREAD ||
 	    callstack->kind == WIRE_CALLSTACK_SPANS || callstack->exit_ns)
 		return 0;
-	if (unwind && gate_open)
+	if (unwind && gate_is_open())
 		unwind_all(number, now);
 	callstack_ends(callstack, now);
 	return 0;

@@ -403,9 +403,22 @@ static __always_inline struct wire_frame *unwind_below(u32 number,
 	return frame_at(callstack->top);
 }
 
-/* Events count only while it is open: set by user space once every probe is in place. Who switches
- * tracing off closes the frames that are open then: see switch.bpf.h. */
-bool gate_open = false;
+/* enum wire_gate. Events count only while it is open: set by user space once every probe is in
+ * place. Who switches tracing off closes the frames that are open then: see switch.bpf.h. */
+u32 gate = WIRE_GATE_CLOSED;
+
+/* Of two runs one of which replaces the other, and which share `turn`, one counts at any time: that
+ * with this number. `turn` is all that its map holds. */
+const volatile bool takes_turns = false;
+const volatile u32 own_turn = 0;
+u32 turn __attribute__((section(".data.turn"))) = 0;
+
+static __always_inline bool gate_is_open(void)
+{
+	return gate == WIRE_GATE_OPEN ||
+	       (takes_turns && gate == WIRE_GATE_BY_TURN && turn == own_turn);
+}
+
 u64 opened_ns = 0; /* CLOCK_MONOTONIC: when it was opened last; set before */
 
 /* Closes all that is open on a call stack that nobody runs on: it is gone without a trace. */

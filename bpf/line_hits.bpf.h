@@ -79,7 +79,7 @@ static __always_inline void line_hit(u64 sp, u64 cookie)
 	const struct wire_line_site *s = bpf_map_lookup_elem(&line_sites, &site);
 	struct place at;
 
-	if (!gate_open || !s || cookie >> WIRE_COOKIE_GENERATION != lines_generation)
+	if (!gate_is_open() || !s || cookie >> WIRE_COOKIE_GENERATION != lines_generation)
 		return;
 	if (!place_find(&at, sp, false)) {
 		tgid = bpf_get_current_pid_tgid() >> 32;

@@ -275,7 +275,7 @@ int on_switch(u64 *ctx)
 	KEEP_OWN_STACK(on_switch, ctx);
 	if (keep_cpu_clocks) /* (preempted, previous task, next task) */
 		cpu_clock_turns(FIELD((const struct task_struct *)ctx[2], tgid));
-	if (gate_open) {
+	if (gate_is_open()) {
 		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
 		wait_changes_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
 		single_waits_change_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
@@ -331,7 +331,7 @@ SEC("?tp_btf/sched_waking")
 int on_waking(u64 *ctx)
 {
 	KEEP_OWN_STACK(on_waking, ctx);
-	if (!gate_open)
+	if (!gate_is_open())
 		return 0;
 	if (waits_cap)
 		wait_woken((void *)ctx[0]);

@@ -245,7 +245,7 @@ static __always_inline void region_leave(const struct pt_regs *ctx, u64 cookie, 
 	struct wire_frame *top;
 	struct place at;
 
-	thread_stack = gate_open ? thread_stack_current(task, false, &number) : 0;
+	thread_stack = gate_is_open() ? thread_stack_current(task, false, &number) : 0;
 	if (!thread_stack || hit_is_claimed(thread_stack, p.slot, function | REGION_END, cookie) ||
 	    !place_of(&at, task, thread_stack, number, p.slot, false))
 		return;

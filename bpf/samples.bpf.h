@@ -218,7 +218,7 @@ static __always_inline void sample_take(void *ctx)
 	u64 began;
 	long bytes;
 
-	if (!gate_open || !s || !is_target(task->tgid) || !FAR_FIELD(task, mm) ||
+	if (!gate_is_open() || !s || !is_target(task->tgid) || !FAR_FIELD(task, mm) ||
 	    is_held(bpf_get_current_pid_tgid()))
 		return;
 	began = bpf_ktime_get_ns();

@@ -180,7 +180,7 @@ static __always_inline void span_end(const struct pt_regs *ctx, u64 cookie, u64 
 	struct wire_frame *top;
 	struct place base;
 
-	thread_stack = gate_open ? thread_stack_current(task, false, &number) : 0;
+	thread_stack = gate_is_open() ? thread_stack_current(task, false, &number) : 0;
 	if (!thread_stack ||
 	    hit_is_claimed(thread_stack, stack_pointer(ctx), function | REGION_END, cookie) ||
 	    !place_of(&base, task, thread_stack, number, stack_pointer(ctx), false))

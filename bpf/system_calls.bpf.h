@@ -59,7 +59,7 @@ static __always_inline void system_call_begins(struct pt_regs *regs, u64 number)
 	struct place at;
 	u32 thread;
 
-	if (!gate_open || number >= WIRE_CALLS || is_call_of_probe(number))
+	if (!gate_is_open() || number >= WIRE_CALLS || is_call_of_probe(number))
 		return;
 	thread_stack = traced_thread_stack(task, true, &thread);
 	if (!thread_stack)
@@ -133,7 +133,7 @@ static __always_inline void system_call_ends(struct pt_regs *regs, s64 result)
 	u32 thread, name;
 	u64 now;
 
-	if (!gate_open)
+	if (!gate_is_open())
 		return;
 	thread_stack = traced_thread_stack(task, false, &thread);
 	if (!thread_stack)

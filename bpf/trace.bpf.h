@@ -420,7 +420,7 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 	u32 function = cookie & WIRE_COOKIE_FUNCTION;
 	const struct wire_function_mode *s;
 
-	a->thread_stack = gate_open ? thread_stack_current(task, true, &a->number) : 0;
+	a->thread_stack = gate_is_open() ? thread_stack_current(task, true, &a->number) : 0;
 	if (!a->thread_stack || hit_is_claimed(a->thread_stack, slot, function, cookie))
 		return false;
 	s = switches_set ? bpf_map_lookup_elem(&function_modes, &function) : 0;
@@ -508,7 +508,7 @@ static __always_inline void leave(struct pt_regs *ctx, u64 slot, u32 function, u
 {
 	struct place at;
 
-	if (!gate_open || !place_find(&at, slot, false))
+	if (!gate_is_open() || !place_find(&at, slot, false))
 		return;
 	frame_leave(&at, ctx, function, now, exit);
 	callstack_unlock(at.callstack);
@@ -523,7 +523,7 @@ static __always_inline void exit_hit(struct pt_regs *ctx, u64 slot, u32 function
 	struct wire_frame *top;
 	struct place at;
 
-	if (!gate_open || !place_find(&at, slot, false))
+	if (!gate_is_open() || !place_find(&at, slot, false))
 		return;
 	top = frame_at(at.callstack->top);
 	if (!in_vain)
@@ -554,7 +554,7 @@ static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 s
 	u32 number = SESSION_CALLSTACK(call), function = SESSION_FUNCTION(call);
 	struct place at = {.callstack = callstack_at(number), .number = number, .slot = slot};
 
-	if (!gate_open || !at.callstack || (at.callstack->lives & 0x7fff) != SESSION_LIFE(call))
+	if (!gate_is_open() || !at.callstack || (at.callstack->lives & 0x7fff) != SESSION_LIFE(call))
 		return;
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */
@@ -577,7 +577,7 @@ static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 
 	if (!number || !thread_stack)
 		return;
-	if (gate_open)
+	if (gate_is_open())
 		unwind_all(*number, now);
 	bpf_map_delete_elem(&stack_of_tid, &old_pid_tgid);
 	callstack_ends(thread_stack, now);
@@ -593,7 +593,7 @@ static __always_inline void thread_exec(void)
 	thread_stack = thread_stack_current(current_task(), false, &number);
 	if (!thread_stack)
 		return;
-	if (gate_open)
+	if (gate_is_open())
 		unwind_all(number, bpf_ktime_get_ns());
 	thread_stack->current = number;
 	seed_forget(thread_stack);

@@ -35,7 +35,7 @@ static __always_inline void count_untriggered(void)
 static __always_inline void stop_everywhere(void)
 {
 	SET_ONCE(&stopped_ns, bpf_ktime_get_ns());
-	gate_open = false;
+	gate = WIRE_GATE_CLOSED;
 }
 
 #endif

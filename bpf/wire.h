@@ -507,6 +507,13 @@ struct wire_frame_rest {
 	u64 pad[3];
 };
 
+/* Whether events count. */
+enum wire_gate {
+	WIRE_GATE_CLOSED,
+	WIRE_GATE_OPEN,
+	WIRE_GATE_BY_TURN, /* while it is this run's turn */
+};
+
 /* Why calls were lost. */
 enum wire_loss {
 	WIRE_LOST_CALLSTACKS, /* no room in the table of call stacks */

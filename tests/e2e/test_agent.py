@@ -179,6 +179,24 @@ class Records(Agent):
         self.end(agent)
         self.assertEqual(self.outer(), count + 5)
 
+    def test_reload_amid_calls(self):
+        """No call is lost, and none is counted twice, as a run takes over from another: but for
+        one that both programs see begin just then, one of them before and one after."""
+        target = self.begin_target()
+        agent = self.began(self.agent())
+        count = self.wait_recording(target)
+        successors = (32768, 65536, 32768)
+        for paths in successors:
+            [recorder] = self.children(agent.pid)
+            self.write(f"max-paths = {paths}\n")
+            agent.signal(signal.SIGHUP)
+            while recorder in self.children(agent.pid):
+                target.step("1000")
+                count += 1000
+        target.step("5")
+        self.end(agent)
+        self.assertAlmostEqual(self.outer(), count + 5, delta=len(successors))
+
     def test_full_disk(self):
         """It is said and counted, and goes on; nothing is lost."""
         os.mkdir(self.ring)

@@ -143,6 +143,9 @@ static void take_over(struct service *now, struct service *before)
 	now->probe_ns = before->probe_ns;
 	now->cpu_ns = before->cpu_ns;
 	now->began_ns = before->began_ns;
+	now->turn_fd = before->turn_fd;
+	now->turns = before->turns;
+	before->turn_fd = 0;
 	before->run = before->old = (struct service_run){0};
 }
 
@@ -243,6 +246,7 @@ static void reap(struct agent *a)
 static bool tend(struct agent *a, struct service *sv)
 {
 	uint64_t looked_ns = now_ns(), took_ns;
+	int err;
 
 	if (sv->run.pid && sv->old.pid && atomic_load(&sv->run.share->ready))
 		service_run__end(&sv->old);
@@ -259,8 +263,9 @@ static bool tend(struct agent *a, struct service *sv)
 	}
 	sv->told = false;
 	a->judged_ns = 0; /* a start is no measure of what follows */
-	if (service__begin(sv, &a->config, a->run))
-		log_error("%s: cannot begin: %s", sv->name, strerror(errno));
+	err = service__begin(sv, &a->config, a->run);
+	if (err)
+		log_error("%s: cannot begin: %s", sv->name, strerror(-err));
 	return sv->old.pid != 0;
 }
 

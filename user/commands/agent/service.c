@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/tracer.h"
 #include "cli/command_line.h"
 #include "recording/share.h"
 #include "target/whom.h"
@@ -76,6 +77,8 @@ void service__fini(struct service *sv)
 	free(sv->name);
 	free_run(&sv->run);
 	free_run(&sv->old);
+	if (sv->turn_fd)
+		close(sv->turn_fd);
 	*sv = (struct service){0};
 }
 
@@ -149,16 +152,31 @@ static void say_as(enum log_level level, const char *line)
 		fprintf(stderr, "proftrace: %s: %s\n", speaker, line);
 }
 
+/* Returns 0 or -errno. */
+static int make_turn(struct service *sv)
+{
+	int fd = sv->turn_fd ? sv->turn_fd : tracer__make_turn();
+
+	if (fd < 0)
+		return fd;
+	sv->turn_fd = fd;
+	return 0;
+}
+
 int service__begin(struct service *sv, const struct config *c, service_run_fn run)
 {
-	struct run_share *s =
-		mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct run_share *s;
 	pid_t parent = getpid(), pid;
+	int err = make_turn(sv);
 
+	if (err)
+		return err;
+	s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (s == MAP_FAILED)
 		return -errno;
 	s->linger_ns = LINGER_NS;
-	s->before = sv->old.share;
+	s->turn_fd = sv->turn_fd;
+	s->turn = ++sv->turns;
 	atomic_store(&s->limit_ppm, (uint64_t)(sv->config->overhead * 1e4));
 	pid = fork();
 	if (pid < 0) {
@@ -199,7 +217,6 @@ void service__ended(struct service *sv, pid_t pid, int status)
 	bool failed = !WIFEXITED(status) || WEXITSTATUS(status);
 
 	if (pid == sv->old.pid) {
-		atomic_store(&sv->old.share->closed, true);
 		keep_sums(sv, sv->old.share);
 		free_run(&sv->old);
 		return;

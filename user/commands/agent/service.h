@@ -22,7 +22,7 @@ typedef int (*service_run_fn)(const struct options *o);
 struct service_run {
 	pid_t pid; /* 0: none */
 	struct run_share *share;
-	bool told; /* to end: a second signal would end it at once */
+	bool told; /* to end */
 };
 
 struct service {
@@ -33,6 +33,8 @@ struct service {
 	size_t argv_cnt;
 	struct options options;	     /* its words are of argv */
 	struct service_run run, old; /* `old`: is to end */
+	int turn_fd;		     /* see struct run_share; 0: none has been made */
+	uint32_t turns;		     /* the last one that a run has got */
 	bool found;		     /* somebody was there at the last look */
 	bool told;		     /* that nobody is */
 	bool stopping;

@@ -175,8 +175,6 @@ static int run_start(struct run *r)
 		err = replan__joiners(r);
 	if (err)
 		return err;
-	if (r->o->share)
-		run_share__ready(r->o->share);
 	clock_gettime(CLOCK_REALTIME, &ts);
 	samples__start(r->samples, r);
 	r->start_time = ts.tv_sec + ts.tv_nsec / 1e9;
@@ -186,6 +184,8 @@ static int run_start(struct run *r)
 	if (r->o->calls)
 		start_stream(r);
 	pause__start(r);
+	if (r->o->share)
+		atomic_store(&r->o->share->ready, true);
 	if (r->slo)
 		err = slo_watch__add(r, r->start_ns);
 	if (err)
@@ -226,8 +226,6 @@ static void run_stop(struct run *r)
 	keys__stop();
 	pause__notice(r);
 	tracer__close_gate(r->tracer);
-	if (r->o->share)
-		atomic_store(&r->o->share->closed, true);
 	samples__stop(r->samples, r);
 	r->stop_ns = now_ns();
 	/* While probes are taken out calls are not counted any more, so CPU time is not, either. */

@@ -9,18 +9,16 @@
 
 struct run_share {
 	/* Set by the run. */
-	atomic_bool ready;			    /* all is attached */
-	atomic_bool closed;			    /* nothing is traced any more */
+	atomic_bool ready;			    /* its calls count */
 	atomic_uint_fast64_t recordings, unwritten; /* intervals that could not be written */
 	atomic_uint_fast64_t probe_ns,
 		cpu_ns; /* what was told: the probes' cost, the target's time */
 	/* Set by the supervisor. */
 	atomic_uint_fast64_t limit_ppm; /* the budget: millionths of the target's CPU time */
 	uint64_t linger_ns;		/* how long the run waits when nobody is left */
-	struct run_share *before;	/* a run that this one is to replace; NULL: none */
+	/* Of tracer__make_turn(), for this run and one that it is to replace; and its number. */
+	int turn_fd;
+	uint32_t turn;
 };
-
-/* All is attached: waits until the one before has closed its gate, for 10 s at most. */
-void run_share__ready(struct run_share *s);
 
 #endif

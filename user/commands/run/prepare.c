@@ -19,6 +19,7 @@
 #include "run/replan.h"
 #include "run/result.h"
 #include "run/roles.h"
+#include "recording/share.h"
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/watch.h"
@@ -134,6 +135,8 @@ static struct tracer_options tracer_options_of(const struct run *r, const struct
 		.bursts = wants_bursts(o),
 		.drops = o->max_overhead > 0 && !o->sample_hot,
 		.expects_go = p->go || o->follow,
+		.turn_fd = o->share ? o->share->turn_fd : 0,
+		.turn = o->share ? o->share->turn : 0,
 	};
 }
 

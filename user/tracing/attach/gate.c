@@ -30,16 +30,41 @@ void gate__fini(struct gate *g)
 	g->skel = NULL;
 }
 
+static void set(struct gate *g, enum wire_gate state)
+{
+	__atomic_store_n(&g->skel->bss->gate, state, __ATOMIC_SEQ_CST);
+}
+
 void gate__open(struct gate *g)
 {
 	__atomic_store_n(&g->skel->bss->stopped_ns, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&g->skel->bss->opened_ns, now_ns(), __ATOMIC_SEQ_CST);
-	__atomic_store_n(&g->skel->bss->gate_open, true, __ATOMIC_SEQ_CST);
+	if (!g->skel->rodata->takes_turns) {
+		set(g, WIRE_GATE_OPEN);
+		return;
+	}
+	/* The other run's gate is closed as this one's is opened. */
+	set(g, WIRE_GATE_BY_TURN);
+	__atomic_store_n(&g->skel->data_turn->turn, g->skel->rodata->own_turn, __ATOMIC_SEQ_CST);
+}
+
+void gate__open_alone(struct gate *g)
+{
+	set(g, WIRE_GATE_OPEN);
 }
 
 void gate__close(struct gate *g)
 {
-	__atomic_store_n(&g->skel->bss->gate_open, false, __ATOMIC_SEQ_CST);
+	set(g, WIRE_GATE_CLOSED);
+}
+
+int gate__make_turn(void)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	const uint32_t size = sizeof(((struct proftrace_bpf *)NULL)->data_turn->turn);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "turn", sizeof(uint32_t), size, 1, &opts);
+
+	return fd < 0 ? -errno : fd;
 }
 
 /* The kernel promises it to whoever changes a map in a map: the update returns when the programs

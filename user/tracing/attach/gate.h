@@ -17,8 +17,14 @@ struct gate {
 int gate__init(struct gate *g, struct proftrace_bpf *skel, struct link_holder *k);
 void gate__fini(struct gate *g); /* of a zeroed one, too */
 
+/* Where runs share a turn it is this one's from then on. */
 void gate__open(struct gate *g);
+/* Whoever's turn it is, for processes of our own. */
+void gate__open_alone(struct gate *g);
 void gate__close(struct gate *g);
+
+/* See tracer__make_turn(). */
+int gate__make_turn(void);
 
 /* Returns once no program runs any more that has found the gate as it was before. 0 or -errno. */
 int gate__settle(struct gate *g);

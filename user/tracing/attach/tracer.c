@@ -287,7 +287,7 @@ int tracer__rehearse(struct tracer *tr, pid_t child)
 {
 	/* It maps nothing, so return probes can do it no harm. */
 	tr->skel->bss->maps_planned = tr->skel->data->maps_generation;
-	tracer__open_gate(tr);
+	gate__open_alone(&tr->gate);
 	return tracer__admit(tr, child);
 }
 
@@ -393,6 +393,11 @@ bool tracer__drop_poll(struct tracer *tr)
 void tracer__open_gate(struct tracer *tr)
 {
 	gate__open(&tr->gate);
+}
+
+int tracer__make_turn(void)
+{
+	return gate__make_turn();
 }
 
 void tracer__close_gate(struct tracer *tr)

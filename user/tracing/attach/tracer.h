@@ -66,6 +66,8 @@ struct tracer_options {
 	/* Why a thread waits in a system call, by its number: enum wire_reason, WIRE_CALL_*. */
 	uint8_t (*call_reason)(uint32_t number);
 	uint8_t (*call_file)(uint32_t number); /* enum wire_call_file */
+	int turn_fd;   /* of tracer__make_turn(), borrowed while loading; 0: none */
+	uint32_t turn; /* this run's number there; not 0 */
 };
 
 struct own_probe;
@@ -229,6 +231,10 @@ bool tracer__drop_poll(struct tracer *tr);
 
 /* Events count from the first to the second of these. */
 void tracer__open_gate(struct tracer *tr);
+/* What runs share of which one is to replace the other: each has a number of its own (struct
+ * tracer_options), and opening the gate of one closes that of the other, at once. Takes CAP_BPF.
+ * Returns a descriptor that is the caller's, or -errno. */
+int tracer__make_turn(void);
 void tracer__close_gate(struct tracer *tr);
 
 /* When a call of a function that ends the recording has closed the gate (CLOCK_MONOTONIC); 0: none

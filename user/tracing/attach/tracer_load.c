@@ -170,7 +170,9 @@ static int begin_backend(struct tracer *tr, uint32_t number, const struct tracer
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
 	life__prepare(tr->skel, opts->children, opts->follow);
-	err = link_holder__begin_load(opts->link_holder, number, tr->skel);
+	tr->skel->rodata->takes_turns = opts->turn_fd > 0;
+	tr->skel->rodata->own_turn = opts->turn;
+	err = link_holder__begin_load(opts->link_holder, number, tr->skel, opts->turn_fd);
 	if (!err)
 		return 0;
 failed:

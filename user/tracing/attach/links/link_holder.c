@@ -48,11 +48,11 @@ enum request_kind {
 };
 
 /* Requests to the link holder. LINK: offsets and cookies follow, and semaphores if it has some; the
- * program's and the file's descriptors go along. LOAD: struct load_spec follows. LOAD_LATE: the
- * maps' descriptors go along; KEEP: a file's. The answer is an int: -errno or 0, and to LINK the
- * link's number, to DETACH how many links stay. With that to LOAD_LATE the programs' descriptors
- * come, with that to LOAD those of the maps, and behind it struct refusal, with those of the
- * programs; with that to MAKE_MAP the map's. */
+ * program's and the file's descriptors go along. LOAD: struct load_spec follows, and a turn's
+ * descriptor may go along. LOAD_LATE: the maps' descriptors go along; KEEP: a file's. The answer is
+ * an int: -errno or 0, and to LINK the link's number, to DETACH how many links stay. With that to
+ * LOAD_LATE the programs' descriptors come, with that to LOAD those of the maps, and behind it
+ * struct refusal, with those of the programs; with that to MAKE_MAP the map's. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */
@@ -245,8 +245,9 @@ static void unload(struct service *s)
 	s->skel = NULL;
 }
 
-/* Loads the programs, in place of others, and answers. False: the other side has gone. */
-static bool load(int socket, struct service *s)
+/* Loads the programs, in place of others, and answers. `turn`: of a map, or none. False: the other
+ * side has gone. */
+static bool load(int socket, struct service *s, const struct fds *turn)
 {
 	struct fds maps = {0}, programs = {0};
 	struct load_spec spec;
@@ -256,7 +257,7 @@ static bool load(int socket, struct service *s)
 	if (!fd_message__receive_all(socket, &spec, sizeof(spec)))
 		return false;
 	unload(s);
-	answer = loader__load(&spec, &s->skel);
+	answer = loader__load(&spec, turn->cnt ? turn->fd[0] : -1, &s->skel);
 	refusal__get(&refusal);
 	if (!answer)
 		loader__descriptors(s->skel, &maps, &programs);
@@ -283,7 +284,7 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 	int answer;
 
 	if (req->kind == LOAD)
-		return load(socket, s);
+		return load(socket, s, fds);
 	if (req->kind == LINK && fds->cnt == LINK_FDS && req->cnt <= MAX_COUNT)
 		answer = link_one(socket, &s->links, req, fds, &alive);
 	else if (req->kind == CLOSE)
@@ -493,13 +494,14 @@ int link_holder__load_late(struct link_holder *k, const struct late_kind *kind,
 }
 
 int link_holder__begin_load(struct link_holder *k, uint32_t backend,
-			    const struct proftrace_bpf *skel)
+			    const struct proftrace_bpf *skel, int turn_fd)
 {
 	const struct request req = {.kind = LOAD};
+	const struct fds turn = {turn_fd > 0, {turn_fd}};
 	struct load_spec spec;
 
 	load_spec__of(skel, backend, &spec);
-	if (!ask(k, &req, &no_fds) || !fd_message__send_all(k->socket, &spec, sizeof(spec)))
+	if (!ask(k, &req, &turn) || !fd_message__send_all(k->socket, &spec, sizeof(spec)))
 		return -EOWNERDEAD;
 	k->loading = true;
 	return 0;

@@ -44,13 +44,13 @@ int link_holder__keep(struct link_holder *k, int fd);
 
 /*
  * loader__load() by the link holder, in place of what it has loaded before, with what has been set
- * in `skel`. `backend`: its number. It is begun by the one and goes on meanwhile; the other waits
- * for it, and gives `skel` the descriptors (NULL: nobody wants them any more). Whatever else is
- * asked of the link holder in between calls it off. Each returns 0 or -errno, of which refusal.h
- * knows the reason; -ECANCELED: none is under way.
+ * in `skel`. `backend`: its number; `turn_fd`: of tracer__make_turn(), or 0. It is begun by the one
+ * and goes on meanwhile; the other waits for it, and gives `skel` the descriptors (NULL: nobody
+ * wants them any more). Whatever else is asked of the link holder in between calls it off. Each
+ * returns 0 or -errno, of which refusal.h knows the reason; -ECANCELED: none is under way.
  */
 int link_holder__begin_load(struct link_holder *k, uint32_t backend,
-			    const struct proftrace_bpf *skel);
+			    const struct proftrace_bpf *skel, int turn_fd);
 int link_holder__end_load(struct link_holder *k, struct proftrace_bpf *skel);
 
 /* Has it let go what it has loaded. */

@@ -89,7 +89,7 @@ static int close_stack_tables(struct proftrace_bpf *skel)
 	return err;
 }
 
-int loader__load(const struct load_spec *spec, struct proftrace_bpf **out)
+int loader__load(const struct load_spec *spec, int turn_fd, struct proftrace_bpf **out)
 {
 	const struct backend *backend = backend__at(spec->backend);
 	struct proftrace_bpf *skel;
@@ -105,11 +105,13 @@ int loader__load(const struct load_spec *spec, struct proftrace_bpf **out)
 	err = backend->prepare(skel);
 	if (!err)
 		err = follow(skel, spec);
+	if (!err && turn_fd >= 0)
+		err = bpf_map__reuse_fd(skel->maps.data_turn, turn_fd);
 	if (!err)
 		err = proftrace_bpf__load(skel);
 	/* Data sections stay unmapped if libbpf could not find out whether the kernel can map them.
 	 */
-	if (!err && (!skel->bss || !skel->data || !skel->data_written))
+	if (!err && (!skel->bss || !skel->data || !skel->data_written || !skel->data_turn))
 		err = -ENOMEM;
 	if (!err)
 		err = close_stack_tables(skel);

@@ -25,8 +25,9 @@ struct load_spec {
 /* What the run has set, of a skeleton that is not loaded. */
 void load_spec__of(const struct proftrace_bpf *skel, uint32_t backend, struct load_spec *out);
 
-/* Loads by it. Returns 0 or -errno, of which refusal.h knows the reason. */
-int loader__load(const struct load_spec *spec, struct proftrace_bpf **out);
+/* Loads by it. `turn_fd`: the map of tracer__make_turn(), borrowed; -1: none is shared. Returns 0
+ * or -errno, of which refusal.h knows the reason. */
+int loader__load(const struct load_spec *spec, int turn_fd, struct proftrace_bpf **out);
 
 /* The descriptors of what is loaded, borrowed, for skeleton__take(). */
 void loader__descriptors(const struct proftrace_bpf *skel, struct fds *maps, struct fds *programs);
