@@ -554,7 +554,8 @@ static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 s
 	u32 number = SESSION_CALLSTACK(call), function = SESSION_FUNCTION(call);
 	struct place at = {.callstack = callstack_at(number), .number = number, .slot = slot};
 
-	if (!gate_is_open() || !at.callstack || (at.callstack->lives & 0x7fff) != SESSION_LIFE(call))
+	if (!gate_is_open() || !at.callstack ||
+	    (at.callstack->lives & 0x7fff) != SESSION_LIFE(call))
 		return;
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */
