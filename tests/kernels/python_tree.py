@@ -76,18 +76,19 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "
 
 
 def paths_of(document):
-    """{names from the outermost function on: calls}"""
+    """{names from the outermost function on that was called: calls}. What was open before is known
+    on some kernels only, and by names of the libc's that not every machine has."""
     names = [function["name"] for function in document["functions"]]
-    found, above = collections.Counter(), []
+    found = collections.Counter()
     for thread in document["threads"]:
-        rest = [(node, 0) for node in thread["calls"]]
+        rest = [(node, ()) for node in thread["calls"]]
         while rest:
-            node, depth = rest.pop()
-            del above[depth:]
-            above.append(names[node["function"]])
+            node, above = rest.pop()
+            if above or node["calls"]:
+                above += (names[node["function"]],)
             if node["calls"]:
                 found[" > ".join(above)] += node["calls"]
-            rest += [(child, depth + 1) for child in node["children"]]
+            rest += [(child, above) for child in node["children"]]
     return found
 
 
