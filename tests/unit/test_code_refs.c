@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "arch/arch.h"
-#include "util/prefix_memo.h"
+#include "arch/prefix_memo.h"
 
 #define BASE	 0x1000
 #define CONSTANT 0x2000 /* in an instruction */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "util/prefix_memo.h"
+#include "arch/prefix_memo.h"
 
 static struct prefix_memo *memo;
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "util/gzip.h"
+#include "sink/gzip.h"
 #include "util/proto.h"
 
 static void expect(const struct proto *m, const char *bytes, size_t len)

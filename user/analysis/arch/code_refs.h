@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-struct prefix_memo; /* util/prefix_memo.h */
+struct prefix_memo; /* arch/prefix_memo.h */
 
 enum code_ref_kind {
 	REF_CALL,

@@ -15,7 +15,7 @@
 #include "elf/elf_image.h"
 #include "elf/elf_window.h"
 #include "unwind/eh_frame.h"
-#include "util/prefix_memo.h"
+#include "arch/prefix_memo.h"
 #include "util/threads.h"
 
 #define MAX_RANGE_SIZE (16u << 20)

@@ -263,7 +263,7 @@ static bool tend(struct agent *a, struct service *sv)
 	}
 	sv->told = false;
 	a->judged_ns = 0; /* a start is no measure of what follows */
-	err = service__begin(sv, &a->config, a->run);
+	err = service__begin(sv, &a->config, a->engine);
 	if (err)
 		log_error("%s: cannot begin: %s", sv->name, strerror(-err));
 	return sv->old.pid != 0;
@@ -430,11 +430,11 @@ static int prepare(struct agent *a)
 	return err ? err : make_senders(a);
 }
 
-int agent__run(const char *path, service_run_fn run)
+int agent__run(const char *path, const struct service_engine *engine)
 {
 	struct agent a = {
 		.path = path,
-		.run = run,
+		.engine = engine,
 		.lock = -1,
 		.recorders_lock = -1,
 		.clock_ahead_s = time(NULL) - (int64_t)(clock_ns(CLOCK_BOOTTIME) / SECOND_NS),

@@ -10,6 +10,6 @@
 
 /* Runs until SIGTERM or SIGINT; SIGHUP has the configuration read again. Returns the exit status.
  */
-int agent__run(const char *path, service_run_fn run);
+int agent__run(const char *path, const struct service_engine *engine);
 
 #endif

@@ -13,7 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "attach/tracer.h"
 #include "cli/command_line.h"
 #include "recording/share.h"
 #include "target/whom.h"
@@ -153,9 +152,9 @@ static void say_as(enum log_level level, const char *line)
 }
 
 /* Returns 0 or -errno. */
-static int make_turn(struct service *sv)
+static int make_turn(struct service *sv, const struct service_engine *engine)
 {
-	int fd = sv->turn_fd ? sv->turn_fd : tracer__make_turn();
+	int fd = sv->turn_fd ? sv->turn_fd : engine->make_turn();
 
 	if (fd < 0)
 		return fd;
@@ -163,11 +162,11 @@ static int make_turn(struct service *sv)
 	return 0;
 }
 
-int service__begin(struct service *sv, const struct config *c, service_run_fn run)
+int service__begin(struct service *sv, const struct config *c, const struct service_engine *engine)
 {
 	struct run_share *s;
 	pid_t parent = getpid(), pid;
-	int err = make_turn(sv);
+	int err = make_turn(sv, engine);
 
 	if (err)
 		return err;
@@ -188,7 +187,7 @@ int service__begin(struct service *sv, const struct config *c, service_run_fn ru
 		speaker = sv->name;
 		log_divert(say_as);
 		sv->options.share = s;
-		_exit(run(&sv->options));
+		_exit(engine->run(&sv->options));
 	}
 	sv->run = (struct service_run){pid, s, false};
 	sv->stopping = false;

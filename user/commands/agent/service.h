@@ -15,8 +15,11 @@
 
 struct run_share;
 
-/* Does a run, as cmd_trace(). */
-typedef int (*service_run_fn)(const struct options *o);
+/* What traces for the agent, which knows no probes. */
+struct service_engine {
+	int (*run)(const struct options *o); /* cmd_trace() */
+	int (*make_turn)(void);		     /* tracer__make_turn() */
+};
 
 /* The one run. */
 struct service_run {
@@ -56,7 +59,7 @@ bool service__same(const struct service *a, const struct service *b);
 bool service__anybody(struct service *sv);
 
 /* Begins a run; it takes over from the one in `old` if there is one. Returns 0 or -errno. */
-int service__begin(struct service *sv, const struct config *c, service_run_fn run);
+int service__begin(struct service *sv, const struct config *c, const struct service_engine *engine);
 
 /* Has a run write what it has, and end. Once. */
 void service_run__end(struct service_run *r);

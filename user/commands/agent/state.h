@@ -12,7 +12,7 @@
 struct agent {
 	const char *path; /* of the configuration */
 	struct config config;
-	service_run_fn run;
+	const struct service_engine *engine;
 	struct service *services;
 	size_t services_cnt;
 	struct sender *senders;

@@ -5,17 +5,19 @@
 
 #include "agent/agent.h"
 #include "agent/config.h"
+#include "attach/tracer.h"
 #include "cli/options.h"
 #include "security/privilege.h"
 
 int cmd_agent(const struct options *o)
 {
+	const struct service_engine engine = {cmd_trace, tracer__make_turn};
 	const char *path = o->inputs_cnt ? o->inputs[0] : CONFIG_PATH;
 	struct config c;
 	int status = 1;
 
 	if (!o->check)
-		return privilege__check() ? 1 : agent__run(path, cmd_trace);
+		return privilege__check() ? 1 : agent__run(path, &engine);
 	if (!config__read(path, &c) && !config__tell(&c, path)) {
 		printf("%s: %zu services, %zu receivers: no errors\n", path, c.services_cnt,
 		       c.receivers_cnt);

@@ -18,7 +18,7 @@
 #include "serve/channel.h"
 #include "serve/daemon.h"
 #include "serve/request.h"
-#include "util/gzip.h"
+#include "sink/gzip.h"
 #include "util/io.h"
 #include "util/log.h"
 #include "util/net_address.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "fleet/url.h"
-#include "util/gzip.h"
+#include "sink/gzip.h"
 #include "util/log.h"
 #include "util/text.h"
 

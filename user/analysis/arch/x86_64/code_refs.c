@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/prefix_memo.h"
+#include "arch/prefix_memo.h"
 
 #define CALL_NEAR   0xe8
 #define JMP_NEAR    0xe9

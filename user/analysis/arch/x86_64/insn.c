@@ -11,7 +11,7 @@
 
 #include "arch/x86_64/insn_inside.h"
 #include "arch/x86_64/x86_64.h"
-#include "util/prefix_memo.h"
+#include "arch/prefix_memo.h"
 
 #define BRANCH_KINDS 18
 

@@ -18,7 +18,7 @@
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "util/array.h"
-#include "util/gzip.h"
+#include "sink/gzip.h"
 #include "util/proto.h"
 
 /* pprof knows no paths, only stacks; listing them takes the square of their depth. The middle of

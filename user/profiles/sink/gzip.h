@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A gzip file, written to a stream as it grows. It tells no time and no name: equal content makes
  * equal files. */
-#ifndef PROFTRACE_UTIL_GZIP_H
-#define PROFTRACE_UTIL_GZIP_H
+#ifndef PROFTRACE_SINK_GZIP_H
+#define PROFTRACE_SINK_GZIP_H
 
 #include <stddef.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "util/gzip.h"
+#include "sink/gzip.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -8,8 +8,8 @@
  * It gives each string a slot, below PREFIX_MEMO_ENTRIES, in which the caller keeps what it knows
  * of the string. A later string may take the slot over: then the earlier one is forgotten.
  */
-#ifndef PROFTRACE_UTIL_PREFIX_MEMO_H
-#define PROFTRACE_UTIL_PREFIX_MEMO_H
+#ifndef PROFTRACE_ARCH_PREFIX_MEMO_H
+#define PROFTRACE_ARCH_PREFIX_MEMO_H
 
 #include <stddef.h>
 #include <stdint.h>
