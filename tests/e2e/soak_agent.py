@@ -4,6 +4,8 @@ own) are ended and begun, the agent is killed and has its configuration changed,
 the end no call and no recording is lost or doubled, on disk or in ClickHouse. `make soak-agent
 SECONDS=1800 SEED=1`; its short forms are test_agent.py and test_agent_killed.py."""
 
+import collections
+import json
 import os
 import random
 import signal
@@ -26,6 +28,7 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         self.got = []
         self.targets = []
         self.past = []  # names of what has been done
+        self.made = collections.Counter()  # calls by process since the agent began
         self.calls = self.kills = self.reloads = self.away = self.engine_kills = 0
         self.paths = 65536
         self.write_receivers()
@@ -40,6 +43,8 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 120, 0.2)
 
     def begin_agent(self):
+        self.made.clear()
+        self.kept = len(self.recordings())
         self.running = self.began(self.agent())
         self.calls = self.wait_recording(self.keeper)
 
@@ -56,6 +61,7 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         count = self.chance.randrange(1, 50)
         target.step(str(count))
         self.calls += count
+        self.made[target.pid] += count
 
     def receiver_goes_and_comes(self):
         self.away += 1
@@ -75,6 +81,26 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         time.sleep(self.chance.random() * 3)
         self.server.start()
 
+    def by_process(self):
+        """For the message of a failure: {process: [calls made, (recording, calls)...]}, of those
+        that differ."""
+        found = {pid: [made] for pid, made in self.made.items()}
+        for path in self.recordings()[self.kept:]:
+            done = self.process(harness.PROFTRACE, "report", "-f", "json", path).finish()
+            document = json.loads(done.stdout)
+            names = [f["name"] for f in document["functions"]]
+            for thread in document["threads"]:
+                calls = self.calls_below(thread["calls"], names)
+                if calls:
+                    found.setdefault(thread["pid"], [0]).append(
+                        (os.path.basename(path)[:10].lstrip("0"), calls))
+        return {pid: calls for pid, calls in found.items()
+                if calls[0] != sum(recorded for _, recorded in calls[1:])}
+
+    def calls_below(self, nodes, names):
+        return sum(node["calls"] * (names[node["function"]] == "outer") +
+                   self.calls_below(node["children"], names) for node in nodes)
+
     def agent_is_killed(self):
         self.kills += 1
         family = self.children(self.running.pid)
@@ -83,9 +109,9 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         self.assertTrue(harness.poll(
             lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 60),
             f"{family} go on: {done.stderr}")
-        self.assertEqual(self.outer(), self.calls,
-                         f"calls lost or doubled by a kill, after: {' '.join(self.past[-20:])}\n"
-                         f"{self.recordings()[-3:]}\n{done.stderr}")
+        if (found := self.outer()) != self.calls:
+            self.fail(f"{found} calls of {self.calls} after a kill, after: "
+                      f"{' '.join(self.past[-20:])}\n{self.by_process()}\n{done.stderr}")
         self.begin_agent()
 
     def reload(self):

@@ -127,15 +127,13 @@ static int make_senders(struct agent *a)
 }
 
 /* Those of before go on where nothing has changed; a run of one that has ends once its successor
- * is ready. */
+ * is ready. Nobody is about to take over from another one: hands_over(). */
 static void take_over(struct service *now, struct service *before)
 {
 	bool same = service__same(now, before);
 
 	now->run = same ? before->run : (struct service_run){0};
 	now->old = same || before->old.pid ? before->old : before->run;
-	if (!same && before->old.pid && before->run.pid) /* it was not ready yet */
-		service_run__end(&before->run);
 	now->starts = before->starts;
 	now->failures = before->failures;
 	now->recordings = before->recordings;
@@ -388,9 +386,20 @@ static void begin_senders(struct agent *a)
 	}
 }
 
+/* Whether a run is about to replace another one. Neither may be told to end: calls would count in
+ * none. */
+static bool hands_over(const struct agent *a)
+{
+	for (size_t i = 0; i < a->services_cnt; i++) {
+		if (a->services[i].run.pid && a->services[i].old.pid)
+			return true;
+	}
+	return false;
+}
+
 static void go_on(struct agent *a, const sigset_t *signals)
 {
-	bool quick = false;
+	bool quick = false, changed = false;
 
 	for (;;) {
 		const struct timespec wait = {quick ? 0 : 1, quick ? QUICK_NS : 0};
@@ -398,9 +407,12 @@ static void go_on(struct agent *a, const sigset_t *signals)
 
 		if (s == SIGTERM || s == SIGINT)
 			return;
-		if (s == SIGHUP)
-			reload(a);
+		changed |= s == SIGHUP;
 		reap(a);
+		if (changed && !hands_over(a)) {
+			reload(a);
+			changed = false;
+		}
 		quick = false;
 		for (size_t i = 0; i < a->services_cnt; i++)
 			quick |= tend(a, &a->services[i]);
