@@ -11,6 +11,9 @@
 #include "budget/turns.h"
 #include "calls/profile.h"
 
+#define LOOK_PACE_NS 100000000 /* from one look to the next, mostly */
+#define START_PART   0.5       /* of what exact probes may cost: for the start, until it is paid */
+
 struct budget_function;
 struct bursts;
 struct function_usage;
@@ -71,6 +74,12 @@ struct controller {
 /* Takes up functions that were planned since, and exits that took the place of others. Returns 0 or
  * -ENOMEM. */
 int controller__grow(struct controller *s);
+
+/* All calls so far, also those that were passed over. */
+uint64_t controller__calls(const struct controller *s);
+
+/* A look begins, with the target's CPU time and its calls so far. */
+void controller__begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_ns, uint64_t calls);
 
 /* What a call of a function costs the target, in ns: probes, colder than in calibration, and what
  * its own code has to load again after them. `u`: what is known of its calls. */

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * Cost is known by count: calls times what a call's probes cost. So a look is at counts, and mostly
+ * at their sum alone; functions are told apart only where that might be too much. A look covers the
+ * time since the last one that was certain enough to say something.
+ *
+ * Where far too much is spent, as at the start with all functions probed, looks follow each other
+ * quickly, for the target is slowed down while they last. As long as that is so they all begin
+ * where the first one did: of a thousand functions that a server calls once a request none is
+ * called often within one look, so calls must add up before they say which functions to drop.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "attach/costs.h"
+#include "attach/tracer.h"
+#include "budget/advice.h"
+#include "budget/budget.h"
+#include "budget/bursts.h"
+#include "budget/call_cost.h"
+#include "budget/controller.h"
+#include "budget/controller_inside.h"
+#include "budget/forecast.h"
+#include "budget/inputs.h"
+#include "budget/turns.h"
+#include "collect/collector.h"
+#include "plan/plan.h"
+#include "util/array.h"
+#include "util/log.h"
+#include "util/text.h"
+
+#define MIN_COST_NS  500000	 /* less says too little, unless it was */
+#define LONG_LOOK_NS 1000000000	 /* a long look */
+#define HASTE	     2		 /* times the limit: then there is no waiting for a longer look */
+#define LONGEST_NS   10000000000 /* calls add up for so long */
+#define REST_NS	     500000000	 /* from far too much to bursts, where each has children wait */
+#define CLOSING_NS   40000000	 /* until a few links are closed, at least: they linger first */
+#define CALM_LOOK_NS 400000000
+#define FAST_CPU_NS  10000000 /* a process's clock goes in steps of up to 4 ms */
+#define CERTAIN_COST 0.96
+#define TOLD_LOAD    0.05      /* of a CPU: where there is no limit, less is not told, */
+#define TOLD_LOOK_NS 500000000 /* nor before so long */
+#define COLD_RESERVE 2	       /* probes may be so much dearer than in calibration */
+
+/* As far as it does not depend on what was called. */
+static struct budget_function budget_function_of(const struct controller *s, uint32_t index,
+						 const struct function_usage *u)
+{
+	const struct plan_function *f = &s->in->plan->functions[index];
+
+	return (struct budget_function){
+		.call_cost_ns = controller__call_cost(s, index, u),
+		.kept = f->has_lines || f->arguments || s->kept[index] ||
+			s->chosen[index] == CHOICE_FIRM || f->kind == PLAN_SYSTEM_CALL,
+		.last = s->chosen[index] == CHOICE_LAST,
+		.chosen = s->chosen[index] == CHOICE_FIRM,
+		/* Without triggers there is nothing to see. */
+		.gone = s->gone[index] || collector__has_role(s->in->collector, index),
+		.again = s->forks && s->fast_polling,
+	};
+}
+
+/* Sums up what each function has done and cost since the look began; returns the cost of all, in
+ * ns. */
+static double judge(struct controller *s)
+{
+	double sum = 0;
+
+	s->forks = turns__forks(&s->seen, s->in->tracer);
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		const struct function_usage *u = &s->now[i], *before = &s->before[i];
+		const struct plan_function *pf = &s->in->plan->functions[i];
+		struct budget_function *f = &s->functions[i];
+		double calls = (double)u->calls;
+
+		*f = budget_function_of(s, i, u);
+		f->calls = u->calls - before->calls;
+		if (u->total_ns > u->probe_ns && u->calls)
+			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
+		/* What is kept in part is counted as all; of the others only the entry is hit. */
+		if (s->gone[i] && s->in->sample_hot)
+			f->calls /= s->in->sample_hot;
+		budget__add_passed(
+			f, u->passed - before->passed,
+			probe_costs__passed(&s->in->costs, cost_class__of_entry(pf->entry.site)));
+		sum += (double)f->calls * f->call_cost_ns;
+	}
+	return sum;
+}
+
+/* Why and when a function went. */
+static int note_drop(struct controller *s, uint32_t function, double own_ns, uint64_t now_ns)
+{
+	const struct budget_function *f = &s->functions[function];
+	char call[32], probes[32];
+	struct drop *d;
+
+	if (ARRAY_RESERVE(&s->drops, s->drops_cnt, &s->drops_cap))
+		return -ENOMEM;
+	d = &s->drops[s->drops_cnt++];
+	d->shown = (struct profile_drop){
+		.function = function,
+		.at_ns = now_ns - s->start_ns,
+		.calls_per_second = (double)f->calls / own_ns * 1e9,
+		.cost_percent = 100 * (double)f->calls * f->call_cost_ns / own_ns,
+		.sampled = s->in->sample_hot,
+	};
+	text_duration((uint64_t)f->call_cost_ns, probes, sizeof(probes));
+	if (f->call_ns > 0)
+		snprintf(d->reason, sizeof(d->reason),
+			 "over the budget; a call takes about %s, its probes %s",
+			 text_duration((uint64_t)f->call_ns, call, sizeof(call)), probes);
+	else
+		snprintf(d->reason, sizeof(d->reason),
+			 "over the budget; the probes of a call take %s", probes);
+	return 0;
+}
+
+/* Drops what was chosen, by a switch in the kernel. */
+static int drop_chosen(struct controller *s, double own_ns, uint64_t now_ns)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; !err && i < s->functions_cnt; i++) {
+		s->calls[i] = s->now[i].calls;
+		if (!s->functions[i].drop)
+			continue;
+		collector__drop(s->in->collector, i, s->in->sample_hot ? s->in->sample_hot : 1);
+		err = note_drop(s, i, own_ns, now_ns);
+		if (!err)
+			err = bursts__add(s->bursts, i, (double)s->functions[i].calls / own_ns);
+		returns__note_drop(s, i, now_ns);
+		s->gone[i] = true;
+	}
+	s->undone = true;
+	return err;
+}
+
+int controller__expect(struct controller *s, const struct forecast_function *forecast)
+{
+	const struct function_usage none = {.factor = 1};
+	double span_ns = 1e9;
+	size_t chosen;
+	int err = controller__grow(s);
+
+	if (err || !s->in->limit)
+		return err;
+	memset(s->now, 0, s->functions_cnt * sizeof(*s->now));
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		s->functions[i] = budget_function_of(s, i, &none);
+		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
+	}
+	chosen = budget__choose(s->functions, s->functions_cnt, span_ns,
+				s->in->start_ns ? (1 - START_PART) * s->limit : s->limit);
+	if (!chosen)
+		return 0;
+	err = drop_chosen(s, span_ns, s->start_ns);
+	if (!err)
+		err = controller__take_out(
+			s); /* they have no probes as yet, and will not get any */
+	log_debug("before the start: %zu functions are dropped", chosen);
+	return err;
+}
+
+/* Whether a look that has found such a cost has seen enough. */
+static bool is_enough(const struct controller *s, double cost_ns, double own_ns, double cpu_ns,
+		      uint64_t took_ns)
+{
+	double limit_ns = s->watched * own_ns;
+
+	if (took_ns >= LONG_LOOK_NS)
+		return true;
+	if (!s->in->limit) /* nothing is in a hurry */
+		return took_ns >= TOLD_LOOK_NS;
+	if (cost_ns < MIN_COST_NS || cpu_ns < FAST_CPU_NS)
+		return false;
+	if (cost_ns >= HASTE * limit_ns)
+		return true;
+	return took_ns >= (cost_ns > BUDGET_FULL * limit_ns ? CALM_LOOK_NS : LOOK_PACE_NS);
+}
+
+/* Without a limit: says what it costs, once it is known for sure and matters to anybody. */
+static int tell_cost(struct controller *s, double cost_ns, double own_ns, uint64_t took_ns)
+{
+	if (cost_ns < s->watched * own_ns || cost_ns < TOLD_LOAD * (double)took_ns)
+		return 0;
+	advice__unlimited(s->in->plan, s->functions, s->functions_cnt, own_ns);
+	s->watched = 0;
+	return 0;
+}
+
+/* The cost of those that could be dropped and are not, in ns. */
+static double cost_of_others(const struct controller *s)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+		const struct budget_function *f = &s->functions[i];
+
+		if (!f->gone && !f->kept && !f->drop)
+			sum += budget__cost_ns(f);
+	}
+	return sum;
+}
+
+/* Drops what is too much. The look has found what all cost, and the target's own time. */
+static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, uint64_t now_ns)
+{
+	double most_ns = HASTE * s->limit * own_ns;
+	size_t chosen = budget__choose(s->functions, s->functions_cnt, own_ns, controller__room(s));
+	int err;
+
+	s->over = cost_of_others(s) >= most_ns;
+	s->fast_polling = s->over || (chosen && cost_ns >= most_ns);
+	if (!chosen)
+		return 0;
+	err = drop_chosen(s, own_ns, now_ns);
+	log_debug("%.2f s: probes cost %.1f %%: %zu functions are dropped",
+		  (now_ns - s->start_ns) / 1e9, 100 * cost_ns / own_ns, chosen);
+	return err;
+}
+
+/* The limit that was set, of which bursts have a part. */
+static double whole_limit(const struct controller *s)
+{
+	return s->bursts ? s->limit / (1 - BURSTS_SHARE) : s->limit;
+}
+
+/* Looks at each function. Sets *done if the look said what it could. */
+static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bool *done)
+{
+	double cost_ns, own_ns;
+	int err;
+
+	err = collector__usage(s->in->collector, s->now, s->functions_cnt);
+	if (err)
+		return err;
+	*done = false;
+	/* Nothing can be said beside a clock that stands still. */
+	if (!(cpu_ns > 0))
+		return 0;
+	cost_ns = judge(s);
+	/* While most of the time is the probes', a small error of their cost is a large one of the
+	 * rest. What is dropped is gone, so the rest is taken to be large; the next look, with less
+	 * of their cost in it, sees better. */
+	own_ns = cpu_ns - CERTAIN_COST * cost_ns;
+	if (own_ns < (1 - CERTAIN_COST) * cpu_ns)
+		own_ns = (1 - CERTAIN_COST) * cpu_ns;
+	*done = is_enough(s, cost_ns, own_ns, cpu_ns, now_ns - s->began_ns);
+	if (!*done)
+		return 0;
+	s->spent = cost_ns / own_ns;
+	s->judged_ns = own_ns;
+	if (!s->in->limit)
+		return tell_cost(s, cost_ns, own_ns, now_ns - s->began_ns);
+	if (!s->told)
+		s->told = advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns,
+				       whole_limit(s));
+	if (!s->chosen_told && s->began_ns >= s->chosen_ns)
+		s->chosen_told = advice__chosen(s->in->plan, s->functions, s->functions_cnt, own_ns,
+						s->in->limit);
+	return keep_to_limit(s, cost_ns, own_ns, now_ns);
+}
+
+/* Looks at what little there was: for how much more there is room. */
+static int look_calmly(struct controller *s, double cpu_ns)
+{
+	int err = collector__usage(s->in->collector, s->now, s->functions_cnt);
+	double cost_ns;
+
+	if (err || !(cpu_ns > 0))
+		return err;
+	s->over = false;
+	cost_ns = judge(s);
+	s->judged_ns = cpu_ns > 2 * cost_ns ? cpu_ns - cost_ns : cpu_ns / 2;
+	s->spent = cost_ns / s->judged_ns;
+	return 0;
+}
+
+/* Takes out what is dropped. New links are made for what stays, and while that lasts none is
+ * closed: old ones take as long to close. Where looks follow each other quickly they would hardly
+ * ever be, so what more looks drop meanwhile waits, and goes at once. */
+static int take_out_in_turn(struct controller *s, uint64_t now_ns)
+{
+	int err;
+
+	if (s->forks && s->over && now_ns < s->next_take_out_ns)
+		return 0;
+	err = controller__take_out(s);
+	s->next_take_out_ns = now_ns + 2 * s->taking_out_ns + CLOSING_NS;
+	return err;
+}
+
+int controller__look(struct controller *s, uint64_t now_ns)
+{
+	uint64_t cpu_ns = controller__cpu_ns(s), calls, took_ns = now_ns - s->began_ns;
+	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
+	bool done = took_ns >= LONG_LOOK_NS, quiet;
+	int err = 0;
+
+	if (!s->watched || s->off)
+		return 0;
+	err = controller__grow(s);
+	tracer__drop_poll(s->in->tracer);
+	calls = controller__calls(s);
+	s->unwinding_ns = call_cost__unwinding_ns(s->in->tracer);
+	most_ns =
+		(double)(calls - s->began_calls) * (s->dearest_ns + s->unwinding_ns) * COLD_RESERVE;
+	if (!err && most_ns > s->watched * spent_ns / 2)
+		err = look_closely(s, now_ns, spent_ns, &done);
+	else if (!err && done)
+		err = look_calmly(s, spent_ns);
+	quiet = done && !s->undone;
+	s->fast_polling &= !done || took_ns < LONG_LOOK_NS;
+	if (done && (!s->over || took_ns >= LONGEST_NS)) {
+		struct function_usage *swap = s->before;
+
+		s->before = s->now;
+		s->now = swap;
+		controller__begin_look(s, now_ns, cpu_ns, calls);
+	}
+	if (!err && quiet && s->in->limit && !s->fast_polling && !s->over)
+		err = returns__look(s, now_ns);
+	if (!err && s->undone)
+		err = take_out_in_turn(s, now_ns);
+	if (s->forks && (s->fast_polling || s->over))
+		s->rest_until_ns = now_ns + REST_NS;
+	if (!err && !s->undone && !s->fast_polling && !s->over && now_ns >= s->rest_until_ns)
+		err = bursts__look(s->bursts, now_ns);
+	return err;
+}
