@@ -15,7 +15,7 @@ typedef unsigned long u64;
 #define PROGRAM __attribute__((section("uprobe"), used))
 u64 counter = 0, table[8] = {}, number = 1;
 u64 apart WRITTEN = 0;
-u64 gate_open = 0;
+u64 gate = 0;
 """
 
 
@@ -41,7 +41,7 @@ class BpfWrites(unittest.TestCase):
             self.assertIn(f"program() writes {name},", said)
 
     def test_what_may_be_written(self):
-        for code in ("apart = 3;", "__sync_fetch_and_add(&apart, 1);", "gate_open = 0;",
+        for code in ("apart = 3;", "__sync_fetch_and_add(&apart, 1);", "gate = 0;",
                      "ctx[0] = counter + number;", "ctx[1] = (u64)&counter;"):
             status, said = self.check(code)
             self.assertEqual((status, said), (0, ""), code)
