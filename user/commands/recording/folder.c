@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -121,7 +122,8 @@ static unsigned long next_number(struct folder *f)
 	return last + 1;
 }
 
-/* Another run may take the same number at the same time. */
+/* Another run may be at it at the same time: of two recordings with one number, senders, who keep
+ * their place by it, would send one alone, or one of them twice. */
 static int give_name(struct folder *f, double start_time, char name[NAME_SIZE])
 {
 	time_t seconds = start_time;
@@ -130,10 +132,13 @@ static int give_name(struct folder *f, double start_time, char name[NAME_SIZE])
 	int fd = dirfd(f->dir), err;
 
 	strftime(at, sizeof(at), "%Y%m%dT%H%M%SZ", gmtime_r(&seconds, &tm));
+	while (flock(fd, LOCK_EX) && errno == EINTR)
+		;
 	do {
 		snprintf(name, NAME_SIZE, "%010lu-%s.data", next_number(f), at);
 		err = renameat2(AT_FDCWD, f->part, fd, name, RENAME_NOREPLACE) ? -errno : 0;
 	} while (err == -EEXIST);
+	flock(fd, LOCK_UN);
 	if (!err && fsync(fd))
 		err = -errno;
 	return err;
