@@ -32,7 +32,7 @@ class Fleet(test_agent.Agent):
                          (len(self.recordings()), 0, 0))
 
     def wait_gone(self, pids):
-        harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 30)
+        return harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 30)
 
 
 @harness.alone("its processes look at all others")

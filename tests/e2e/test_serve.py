@@ -176,7 +176,7 @@ class Figures(Case):
             self.assertEqual(set(groups), {"request", "word"})
             self.assertIsNone(profile["timeline"])
             for name, group in groups.items():
-                # Those that are open have no duration yet.
+                # A call that is still open is no session yet: it has no duration.
                 self.assertIn(calls_of(profile)[name] - group["count"], (0, 1))
                 self.assertLessEqual(group["p50"], group["p99"])
                 self.assertLessEqual(group["p99"], group["max"])

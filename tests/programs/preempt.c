@@ -19,7 +19,7 @@ __attribute__((noipa)) long leaf(long x)
 	return x;
 }
 
-/* No other signal comes before the switch: the contexts have their masks. */
+/* SIGALRM is blocked until the handler has switched: contexts keep the masks of signals. */
 static void handler(int signal)
 {
 	int from = current;
@@ -37,7 +37,7 @@ static void run(int number)
 {
 	volatile long sum = 0;
 
-	/* Not before: the handler would save main's context in place of a fibre's. */
+	/* An alarm before the first fibre runs would save main's context in place of a fibre's. */
 	if (!number)
 		ualarm(500, 500);
 	while (!done)

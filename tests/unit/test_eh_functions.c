@@ -240,9 +240,9 @@ static void compilers_are_understood(void **state)
 #define MANY 10000 /* functions, and as many cold pieces */
 
 /*
- * What one thread reads decides on what another reads: each function's caller, what it jumps to and
- * its cold piece lie elsewhere. Odd pieces are known by who jumps to them, even ones, which two
- * functions jump to, by where they jump to.
+ * Ranges that one thread reads decide on ranges that another reads: f1 is called by f5001, jumps to
+ * f3334, and its cold piece c1 lies in front of all functions. Odd pieces are known by who jumps to
+ * them, even ones, which two functions jump to, by where they jump to.
  */
 static void write_many(void)
 {

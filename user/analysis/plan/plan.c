@@ -93,7 +93,7 @@ bool plan__is_static(const struct plan *p, uint32_t index)
 {
 	const struct elf_image *img = index < p->objects_cnt ? p->objects[index].img : NULL;
 
-	/* A library that needs no other one begins nowhere. */
+	/* A library that needs no other one looks static, but has no entry point. */
 	return img && elf_image__is_static(img) && elf_image__entry(img);
 }
 

@@ -12,10 +12,10 @@
 #include <string.h>
 
 #include "arch/arch.h"
+#include "arch/prefix_memo.h"
 #include "elf/elf_image.h"
 #include "elf/elf_window.h"
 #include "unwind/eh_frame.h"
-#include "arch/prefix_memo.h"
 #include "util/threads.h"
 
 #define MAX_RANGE_SIZE (16u << 20)
@@ -26,14 +26,14 @@
 #define MIN_SHARE      4096	  /* ranges that are worth a thread */
 #define MAX_SHARED     (1u << 20) /* ranges; of more of them there is no second evidence */
 
-/* What may be jump tables lies close together, and most of it is looked at often. */
+/* A page of the file's data: jump tables lie close together, and most are looked at often. */
 struct page {
 	uint64_t start; /* vaddr; 1: none */
 	bool whole;	/* all of its bytes are in the file, in one segment */
 	uint8_t bytes[PAGE_SIZE];
 };
 
-/* What one thread reads, and what it finds. */
+/* The part of a thread: ranges that it reads, and the evidence that it adds to. */
 struct share {
 	struct eh_evidence *ev; /* what it adds to: the whole evidence or its own */
 	struct eh_evidence own; /* but for `starts` and `outside` borrowed */

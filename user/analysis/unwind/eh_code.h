@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the code of an object's ranges says about them: calls, jumps, addresses, jump tables.
- * Inside unwind/ only. */
+/* Evidence from an object's code, about the ranges of its .eh_frame: a call of a range's start
+ * makes it a function, for one; jumps, addresses and jump tables tell as well. Inside unwind/ only.
+ */
 #ifndef PROFTRACE_UNWIND_EH_CODE_H
 #define PROFTRACE_UNWIND_EH_CODE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the data of an object says about the ranges of its .eh_frame: pointers, and jump tables of
- * pointers. Inside unwind/ only. */
+/* Evidence from an object's data, about the ranges of its .eh_frame: a pointer to a range's start,
+ * as in a table of callbacks, makes it a function. Inside unwind/ only. */
 #ifndef PROFTRACE_UNWIND_EH_DATA_H
 #define PROFTRACE_UNWIND_EH_DATA_H
 

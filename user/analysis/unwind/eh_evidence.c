@@ -152,8 +152,6 @@ static void add_start(struct eh_evidence *ev, uint32_t i, const struct eh_start 
 		eh_evidence__note_jump(ev, more->jumper, i);
 	if (more->switched)
 		eh_evidence__note_switch(ev, more->switcher, i);
-	if (more->shares)
-		start->shares = true;
 }
 
 int eh_evidence__add(struct eh_evidence *ev, struct eh_evidence *more)

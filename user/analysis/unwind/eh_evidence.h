@@ -43,11 +43,11 @@ struct eh_evidence {
 	uint32_t current; /* the range that is being read */
 };
 
-/* Begins without any; code and data add to it (eh_code__read(), eh_data__read()), then it is
+/* Evidence begins empty; code and data add to it (eh_code__read(), eh_data__read()), then it is
  * settled. Returns 0 or -ENOMEM; free it with eh_evidence__clear() in any case. */
 int eh_evidence__init(struct eh_evidence *ev, const struct elf_image *img,
 		      const struct eh_range *ranges, size_t cnt);
-/* All that is joined has the same group from here on. */
+/* Ranges that were joined have the same group from here on. */
 void eh_evidence__settle(struct eh_evidence *ev);
 void eh_evidence__clear(struct eh_evidence *ev);
 

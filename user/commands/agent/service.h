@@ -15,7 +15,7 @@
 
 struct run_share;
 
-/* What traces for the agent, which knows no probes. */
+/* Functions that trace for the agent, which knows no probes itself. */
 struct service_engine {
 	int (*run)(const struct options *o); /* cmd_trace() */
 	int (*make_turn)(void);		     /* tracer__make_turn() */

@@ -231,9 +231,10 @@ bool tracer__drop_poll(struct tracer *tr);
 
 /* Events count from the first to the second of these. */
 void tracer__open_gate(struct tracer *tr);
-/* What runs share of which one is to replace the other: each has a number of its own (struct
- * tracer_options), and opening the gate of one closes that of the other, at once. Takes CAP_BPF.
- * Returns a descriptor that is the caller's, or -errno. */
+/* Makes the turn of runs that replace each other, as at a reload of the agent: a map with the
+ * number of the run whose calls count. Each run has a number of its own (struct tracer_options);
+ * opening the gate of one closes that of the other, at once. Takes CAP_BPF. Returns a descriptor
+ * that is the caller's, or -errno. */
 int tracer__make_turn(void);
 void tracer__close_gate(struct tracer *tr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the controller knows, and what there is room for: look.c looks at what is called, drops what
- * costs too much, and has returns.c have functions come back. */
+/* The controller's state, the cost of calls, and the room that the budget leaves. Looks at the
+ * calls, drops and returns are made by look.c and returns.c. */
 #include "budget/controller.h"
 
 #include <errno.h>

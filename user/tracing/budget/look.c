@@ -78,7 +78,8 @@ static double judge(struct controller *s)
 		f->calls = u->calls - before->calls;
 		if (u->total_ns > u->probe_ns && u->calls)
 			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
-		/* What is kept in part is counted as all; of the others only the entry is hit. */
+		/* Of a function that is kept in part (--sample-hot 100) all calls are counted, and
+		 * one in 100 has cost; of dropped ones only the entry is hit. */
 		if (s->gone[i] && s->in->sample_hot)
 			f->calls /= s->in->sample_hot;
 		budget__add_passed(
