@@ -224,8 +224,9 @@ static void write_distribution(const struct sessions_page *w, uint32_t function)
 	json_open(j, '{');
 	json_key(j, "function");
 	write_function(w, function);
-	json_member_u64(j, "count", d.calls);
-	json_member_double(j, "per_second", seconds > 0 ? (double)d.calls / seconds : 0);
+	/* Calls are counted as in the page's other tables: distributions are read later. */
+	json_member_u64(j, "count", s->calls);
+	json_member_double(j, "per_second", seconds > 0 ? (double)s->calls / seconds : 0);
 	json_member_u64(j, "p50", distribution__quantile(&d, 0.5, s->min_ns, s->max_ns));
 	json_member_u64(j, "p90", distribution__quantile(&d, 0.9, s->min_ns, s->max_ns));
 	json_member_u64(j, "p99", distribution__quantile(&d, 0.99, s->min_ns, s->max_ns));

@@ -112,7 +112,8 @@ export class Sessions {
 	#groups(groups, sections) {
 		// Of a run that goes on it is not known.
 		const open = groups.some((g) => g.open !== undefined);
-		const table = this.#table("groups", [["Sessions", "Those that have ended"],
+		const table = this.#table("groups", [
+			["Sessions", open ? "Those that have ended" : "Those that have begun so far"],
 			...open ? [["Open", "Cut off by an end of what is looked at"]] : [],
 			["Per s", "That ended in a second", "wide"],
 			["p50", "Half of the sessions took at most this"],
