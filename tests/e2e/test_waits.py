@@ -52,7 +52,8 @@ class Waits(harness.TestCase):
         self.assertEqual(self.function(document, "sleeper")["source"], "sample")
         accounting = document["accounting"]
         self.assertGreaterEqual(accounting["waits"], 3 * counts["outer"])
-        self.assertLessEqual(accounting.get("waits_lost", 0), 0.02 * accounting["waits"])
+        # The kernel misses a switch here and there, the more so on a busy machine.
+        self.assertLessEqual(accounting.get("waits_lost", 0), 3 + 0.02 * accounting["waits"])
 
     def test_command(self):
         document, done = self.profile_command("waiting", TIMES, options=OPTIONS)
