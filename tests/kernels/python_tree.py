@@ -76,17 +76,16 @@ ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "PYTHONHASHSEED": "
 
 
 def paths_of(document):
-    """{names from the outermost function on that was called: calls}. What was open before is known
-    on some kernels only, and by names of the libc's that not every machine has."""
+    """{names from behind the innermost function on that was not called: calls}. What was open before
+    is known on some kernels only, and by names of the libc's that not every machine has."""
     names = [function["name"] for function in document["functions"]]
     found = collections.Counter()
     for thread in document["threads"]:
         rest = [(node, ()) for node in thread["calls"]]
         while rest:
             node, above = rest.pop()
-            if above or node["calls"]:
-                above += (names[node["function"]],)
-            if node["calls"]:
+            above = above + (names[node["function"]],) if node["calls"] else ()
+            if above:
                 found[" > ".join(above)] += node["calls"]
             rest += [(child, above) for child in node["children"]]
     return found

@@ -19,7 +19,9 @@ __attribute__((noipa)) long leaf(long x)
 	return x;
 }
 
-/* SIGALRM is blocked until the handler has switched: contexts keep the masks of signals. */
+/* SIGALRM is blocked until the handler has switched: contexts keep the masks of signals, and that
+ * of a fibre which has not run yet blocks it, too. An alarm amid the switch would save the stack of
+ * one fibre as that of the other. */
 static void handler(int signal)
 {
 	int from = current;
@@ -36,7 +38,11 @@ static void handler(int signal)
 static void run(int number)
 {
 	volatile long sum = 0;
+	sigset_t alarms;
 
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	sigprocmask(SIG_UNBLOCK, &alarms, NULL);
 	/* An alarm before the first fibre runs would save main's context in place of a fibre's. */
 	if (!number)
 		ualarm(500, 500);
@@ -52,6 +58,7 @@ int main(void)
 
 	for (int i = 0; i < 2; i++) {
 		getcontext(&fibre[i]);
+		sigaddset(&fibre[i].uc_sigmask, SIGALRM);
 		fibre[i].uc_stack.ss_sp = stacks[i];
 		fibre[i].uc_stack.ss_size = sizeof(stacks[i]);
 		makecontext(&fibre[i], (void (*)(void))run, 1, i);
