@@ -66,8 +66,10 @@ const volatile bool has_bursts = false;
 bool bursting = false;
 /* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
 u64 bursts_gone_ns = 0;
-/* When the last burst ended, whose probes may still be there; 0: one goes on. */
-u64 burst_over_ns = 0;
+/* When each of the last bursts ended, by its number. The one that goes on has the end of the one
+ * that had its number before. */
+u64 burst_ends_ns[WIRE_BURSTS] = {};
+u32 burst_number = 0; /* of the last burst */
 
 #define MOST_STALE 32 /* frames on top of a call stack that are looked at */
 
@@ -91,11 +93,12 @@ static __always_inline bool is_stale(const struct wire_frame *f)
  * probes go one after the other. 0: it goes on, or the call is of none. */
 static __always_inline u64 burst_end(const struct wire_frame *f)
 {
+	u64 end;
+
 	if (!is_of_burst(f))
 		return 0;
-	if (f->entered_ns < bursts_gone_ns)
-		return bursts_gone_ns;
-	return f->entered_ns < burst_over_ns ? burst_over_ns : 0;
+	end = burst_ends_ns[WIRE_FRAME_BURST_NUM(f->entry)];
+	return f->entered_ns < end ? end : 0;
 }
 
 /* When a call ended, as far as it is known, whose burst is over: that did, or its last callee.

@@ -321,11 +321,15 @@ static __always_inline bool returns_in_order(const struct wire_callstack *callst
 /* Some function has a switch that is set. */
 bool switches_set = false;
 
-#define WEIGHT_IN_BURST ((u64)WIRE_FRAME_BURST << 32)
+/* The part of a call's weight that says in which burst it is recorded. */
+static __always_inline u64 weight_in_burst(void)
+{
+	return (u64)WIRE_FRAME_BURST_OF(burst_number) << 32;
+}
 
 /* How many calls the current one stands for, of a function with a switch; 0: it is passed over.
- * With WEIGHT_IN_BURST it is recorded in a burst alone. Global, so that the verifier knows nothing
- * of the result, and looks once at what comes after it. */
+ * With weight_in_burst() it is recorded in a burst alone. Global, so that the verifier knows
+ * nothing of the result, and looks once at what comes after it. */
 __noinline u64 switch_weight(u32 function)
 {
 	const struct wire_function_mode *s = bpf_map_lookup_elem(&function_modes, &function);
@@ -339,7 +343,7 @@ __noinline u64 switch_weight(u32 function)
 		seen = bpf_map_lookup_elem(&counted, &at);
 		if (seen)
 			count_up(seen);
-		return WEIGHT_IN_BURST | 1;
+		return weight_in_burst() | 1;
 	}
 	seen = bpf_map_lookup_elem(&passed, &at);
 	if (!seen)
@@ -407,7 +411,7 @@ struct arrival {
 	u32 role;   /* WIRE_ROLE_* */
 };
 
-/* WIRE_FRAME_BURST, or 0. */
+/* WIRE_FRAME_BURST_OF() the burst, or 0. */
 static __always_inline u32 arrival_burst(const struct arrival *a)
 {
 	return a->weight >> 32;

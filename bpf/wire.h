@@ -208,6 +208,11 @@ struct wire_frame {
 #define WIRE_FRAME_REGION (1u << 24)
 #define WIRE_FRAME_ENDED  (1u << 25) /* in a callee that has not returned yet */
 #define WIRE_FRAME_BURST  (1u << 26) /* its function is dropped: it was entered in a burst */
+/* Of a burst's frame: which of the last WIRE_BURSTS bursts that was; after the last comes 0. */
+#define WIRE_FRAME_TURN		    27
+#define WIRE_BURSTS		    32
+#define WIRE_FRAME_BURST_OF(burst)  (WIRE_FRAME_BURST | (burst) << WIRE_FRAME_TURN)
+#define WIRE_FRAME_BURST_NUM(entry) ((entry) >> WIRE_FRAME_TURN & (WIRE_BURSTS - 1))
 #define WIRE_FRAME_SITE(entry) \
 	((entry) >> (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS) & (WIRE_MAX_SITES - 1))
 

@@ -35,7 +35,7 @@ static struct {
 #define TABLE_AT(NAME, TYPE, ENTRIES) TYPE *NAME;
 	WIRE_TABLES(TABLE_AT)
 	uint32_t next_callstack, next_frame, next_node, next_chunk;
-	uint64_t bursts_gone_ns, burst_over_ns;
+	uint64_t burst_ends_ns[WIRE_BURSTS];
 	struct wire_tally tallies[WIRE_CPUS];
 	bool switches_set;
 	struct table_queue queues[QUEUES];
@@ -80,7 +80,6 @@ static inline void tables_make(uint32_t callstacks_cap, uint32_t frames_cap, uin
 	struct tracer_tables *tables = &bpf.info;
 
 	memset(&bpf, 0, sizeof(bpf));
-	bpf.bursts_gone_ns = bpf.burst_over_ns = 0;
 	bpf.next_callstack = bpf.next_frame = bpf.next_node = bpf.next_chunk = 1;
 	*tables = (struct tracer_tables){
 		.free_callstacks_fd = QUEUE_CALLSTACKS,
@@ -98,8 +97,7 @@ static inline void tables_make(uint32_t callstacks_cap, uint32_t frames_cap, uin
 		.lines_cap = 8,
 		.passed_shares = 4,
 		.line_shares = 4,
-		.bursts_gone_ns = &bpf.bursts_gone_ns,
-		.burst_over_ns = &bpf.burst_over_ns,
+		.burst_ends_ns = bpf.burst_ends_ns,
 		.next_callstack = &bpf.next_callstack,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,

@@ -252,20 +252,11 @@ static void open_calls_of_bursts_end_with_them(void **state)
 	p = snapshot(2000);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 900, 850, UINT64_MAX, 0);
 	profile__free(p);
-	bpf.bursts_gone_ns = 1500;
+	bpf.burst_ends_ns[0] = 1500;
 	p = snapshot(2000);
 	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
 	profile__free(p);
-	/* The burst has just ended, and its probes are not known to be gone. */
-	bpf.bursts_gone_ns = 1050;
-	bpf.burst_over_ns = 1500;
-	p = snapshot(2000);
-	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
-	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
-	profile__free(p);
-	bpf.bursts_gone_ns = 1500;
-	bpf.burst_over_ns = 0;
 	/* So is what the thread waits now. */
 	callstack->current = t;
 	callstack->off_since = 1700;
@@ -277,13 +268,35 @@ static void open_calls_of_bursts_end_with_them(void **state)
 	/* Callees were seen to leave later; the burst goes on. */
 	bpf_enter(t, LEAF, 1400);
 	bpf_leave(t, 1600);
-	bpf.bursts_gone_ns = 1300;
+	bpf.burst_ends_ns[0] = 1300;
 	p = snapshot(2000);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 250, 0, UINT64_MAX, 0);
 	profile__free(p);
-	bpf.bursts_gone_ns = 1100;
+	bpf.burst_ends_ns[0] = 1100;
 	p = snapshot(2000);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 900, 650, UINT64_MAX, 0);
+	profile__free(p);
+}
+
+/* A burst that ends amid nested calls: what comes after is that of the innermost caller that is no
+ * call of a burst, however long ago and however many bursts there have been since. */
+static void what_comes_after_a_burst_is_nobodys_of_it(void **state)
+{
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
+	struct wire_callstack *callstack = &bpf.callstacks[t];
+	struct profile *p;
+
+	bpf_enter(t, MAIN, 1000);
+	bpf_enter(t, WORK, 1100);
+	bpf.frames[callstack->top].entry |= WIRE_FRAME_BURST_OF(3u);
+	bpf_enter(t, LEAF, 1200);
+	bpf.frames[callstack->top].entry |= WIRE_FRAME_BURST_OF(3u);
+	bpf.burst_ends_ns[3] = 1500;
+	bpf.burst_ends_ns[4] = 1900;
+	p = snapshot(2000);
+	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 100, UINT64_MAX, 0);
+	assert_stats(NODE(p, 0, MAIN, WORK, LEAF), 1, 300, 300, UINT64_MAX, 0);
 	profile__free(p);
 }
 
@@ -1279,6 +1292,7 @@ int main(void)
 		TEST(estimated_calls),
 		TEST(open_calls_have_their_time_so_far),
 		TEST(open_calls_of_bursts_end_with_them),
+		TEST(what_comes_after_a_burst_is_nobodys_of_it),
 		TEST(recursion_shares_no_node),
 		TEST(calls_of_the_future_have_no_time),
 		TEST(ended_threads_stand_still),

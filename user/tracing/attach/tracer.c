@@ -223,7 +223,14 @@ int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct t
 
 void tracer__record_burst(struct tracer *tr, bool on)
 {
-	__atomic_store_n(&tr->skel->bss->burst_over_ns, on ? 0 : now_ns(), __ATOMIC_SEQ_CST);
+	uint32_t number = tr->skel->bss->burst_number;
+
+	if (on) {
+		number = (number + 1) % WIRE_BURSTS;
+		__atomic_store_n(&tr->skel->bss->burst_number, number, __ATOMIC_SEQ_CST);
+	} else {
+		__atomic_store_n(&tr->skel->bss->burst_ends_ns[number], now_ns(), __ATOMIC_SEQ_CST);
+	}
 	__atomic_store_n(&tr->skel->bss->bursting, on, __ATOMIC_SEQ_CST);
 }
 

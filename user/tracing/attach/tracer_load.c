@@ -40,8 +40,7 @@ static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *
 	tables->switches_set = &skel->bss->switches_set;
 	tables->callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost;
 	tables->samples_half = &skel->bss->samples_half;
-	tables->bursts_gone_ns = &skel->bss->bursts_gone_ns;
-	tables->burst_over_ns = &skel->bss->burst_over_ns;
+	tables->burst_ends_ns = (volatile uint64_t *)skel->bss->burst_ends_ns;
 	tables->sample_counts = skel->data_written->sample_counts;
 	tables->wait_counts = skel->data_written->wait_counts;
 	tables->ring_counts = skel->data_written->ring_counts;

@@ -31,11 +31,10 @@ struct tracer_tables {
 	WIRE_MAPS(TABLE_FD)
 #undef TABLE_FD
 	/* Live counters, written by BPF. */
-	/* CLOCK_MONOTONIC: calls of bursts before then are not seen to leave. NULL: no bursts. */
-	const volatile uint64_t *bursts_gone_ns;
-	/* When the last one ended; those that are open since before may have left unseen. 0: one
-	 * goes on, or there was none. NULL: no bursts. */
-	const volatile uint64_t *burst_over_ns;
+	/* [WIRE_BURSTS] CLOCK_MONOTONIC: when each of the last bursts ended, by
+	 * WIRE_FRAME_BURST_NUM(): calls of one that are open since before may have left unseen.
+	 * NULL: no bursts. */
+	const volatile uint64_t *burst_ends_ns;
 	const volatile uint32_t *next_callstack, *next_frame, *next_node;
 	struct wire_tally *tallies; /* [WIRE_CPUS] */
 	/* To be set before the first switch is. */

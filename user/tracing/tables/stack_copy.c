@@ -29,12 +29,12 @@ int stack_copy__scratch(const struct bpf_tables *t, uint32_t **out)
  * is of none. */
 static uint64_t burst_end_ns(const struct bpf_tables *t, const struct wire_frame *f)
 {
-	uint64_t gone_ns = t->info.bursts_gone_ns ? *t->info.bursts_gone_ns : 0;
-	uint64_t over_ns = t->info.burst_over_ns ? *t->info.burst_over_ns : 0;
+	uint64_t end_ns;
 
-	if (!(f->entry & WIRE_FRAME_BURST))
+	if (!(f->entry & WIRE_FRAME_BURST) || !t->info.burst_ends_ns)
 		return 0;
-	return f->entered_ns < gone_ns ? gone_ns : f->entered_ns < over_ns ? over_ns : 0;
+	end_ns = t->info.burst_ends_ns[WIRE_FRAME_BURST_NUM(f->entry)];
+	return f->entered_ns < end_ns ? end_ns : 0;
 }
 
 /* As innermost_known() in BPF. NULL: not known. */
@@ -65,7 +65,8 @@ static uint64_t known_end_ns(const struct bpf_tables *t, const struct wire_frame
 /*
  * Adds the time that open calls have had so far. Each gets the time from its entry to the entry of
  * the next one inside, less what finished callees took; only self times, as inclusive ones are
- * derived. What comes after the end of a burst is its caller's.
+ * derived. What comes after the end of a burst is that of the innermost caller that is open for
+ * sure: `after_ns`.
  */
 static void add_open_time(const struct bpf_tables *t, const struct wire_callstack *callstack,
 			  const uint32_t *scratch, struct stack_copy *copy, uint64_t now_ns)
@@ -83,8 +84,12 @@ static void add_open_time(const struct bpf_tables *t, const struct wire_callstac
 		if (at < copy->nodes_cnt && f->entered_ns <= inner_ns) {
 			uint64_t end_ns = known_end_ns(t, f, inner_ns);
 
-			copy->nodes[at].self_ns += end_ns - f->entered_ns - f->child_ns + after_ns;
-			after_ns = inner_ns - end_ns;
+			copy->nodes[at].self_ns += end_ns - f->entered_ns - f->child_ns;
+			after_ns += inner_ns - end_ns;
+			if (!burst_end_ns(t, f)) {
+				copy->nodes[at].self_ns += after_ns;
+				after_ns = 0;
+			}
 			inner_ns = f->entered_ns;
 		}
 		i = f->up;
