@@ -19,7 +19,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		spawns own_switch redzone many backtraces asan sandbox hot requests tagged regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain causes \
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds waiting reasons serving \
-		fork_amid slowdown system_calls cooling files hive asking one_lock
+		jump_swaps stack_copies fork_amid slowdown system_calls cooling files hive asking one_lock
 THROWING     := names inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
 GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -32,7 +32,7 @@ PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%)
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static liblazy.so lazy libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
-		own_jumps-static own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
+		own_jumps-static jump_swaps-static stack_copies-static own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -69,6 +69,9 @@ $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
 $(PROGRAMS)/inlined $(PROGRAMS)/shards $(PROGRAMS)/janitor: PROGRAM_CXX += -g
+# The checks of some compilers refuse jumps to deeper frames.
+$(PROGRAMS)/jump_swaps $(PROGRAMS)/jump_swaps-static $(PROGRAMS)/stack_copies $(PROGRAMS)/stack_copies-static: \
+	PLAIN_FLAGS := -U_FORTIFY_SOURCE -Wno-clobbered -Wno-array-bounds
 $(PROGRAMS)/own_jumps $(PROGRAMS)/own_jumps-static: PLAIN_FLAGS := -Wno-infinite-recursion
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
 $(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S
@@ -103,7 +106,7 @@ $(PROGRAMS)/libregions.so: tests/programs/region_plugin.c
 $(PROGRAMS)/nameless-static: NAMELESS_FLAGS := -static
 $(PROGRAMS)/nameless $(PROGRAMS)/nameless-static: tests/programs/nameless.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(NAMELESS_FLAGS) -o $@ $< -Wl,-Bstatic -llua5.4 $(if $(NAMELESS_FLAGS),,-Wl$(,)-Bdynamic) -lm
-$(PROGRAMS)/own_jumps-static: tests/programs/own_jumps.c
+$(addprefix $(PROGRAMS)/,own_jumps-static jump_swaps-static stack_copies-static): $(PROGRAMS)/%-static: tests/programs/%.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -static -o $@ $<
 # Ways to load the stack pointer.
 $(PROGRAMS)/own_switch-%: tests/programs/own_switch.c

@@ -25,6 +25,16 @@ class Survival(harness.TestCase):
     def test_signal_handlers_that_switch_stacks(self):
         self.check_same("preempt")
 
+    def test_switches_by_setjmp_and_longjmp(self):
+        for kind in "", "-static":
+            with self.subTest(kind):
+                self.check_same("jump_swaps" + kind)
+
+    def test_copies_of_stacks(self):
+        for kind in "", "-static":
+            with self.subTest(kind):
+                self.check_same("stack_copies" + kind)
+
     def test_cleanups_of_cancelled_threads(self):
         self.check_same("cleanup")
 

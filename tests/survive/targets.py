@@ -36,6 +36,12 @@ case("siglongjmp out of a handler", "longjmp", 5, 100, "signal", hold=True)
 for kind in ("", "-static"):
     case("jumps and looks at return addresses of its own" + kind.replace("-", ", "),
          "own_jumps" + kind, 50, hold=True, short=not kind)
+    case("coroutines by setjmp and longjmp" + kind.replace("-", ", "), "jump_swaps" + kind, 50,
+         hold=True, returns=False, short=not kind)
+    case("a stack that is copied and put back" + kind.replace("-", ", "), "stack_copies" + kind, 20,
+         hold=True, returns=False, short=not kind)
+    case("a stack that is put back word by word" + kind.replace("-", ", "), "stack_copies" + kind,
+         20, "loop", hold=True, returns=False)
 case("functions as people write them in assembly", "odd_code", 50, hold=True, short=True)
 case("system calls that are handed to the program itself", "diverted", 100)
 for way, how in (("", "loaded"), ("-1", "computed"), ("-2", "by its frame pointer"),

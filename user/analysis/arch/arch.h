@@ -41,6 +41,14 @@ struct arch_dwarf {
 	uint8_t entered;
 };
 
+/* A call or a jump that names its target. */
+struct arch_transfer {
+	int64_t distance; /* of the target, or of the pointer to it, behind the instruction's end */
+	uint8_t length;	  /* of the instruction, bytes */
+	bool by_slot;	  /* through a pointer at a fixed place */
+	bool calls;	  /* false: it jumps */
+};
+
 struct arch {
 	const char *name;   /* as messages call it */
 	uint16_t machine;   /* ELF's e_machine */
@@ -98,6 +106,11 @@ struct arch {
 	 * it counts, too. Returns `size` if there is none. ARCH_AHEAD bytes behind must be there.
 	 * NULL where `operands` is. */
 	size_t (*find_stack_load)(const uint8_t *bytes, size_t from, size_t size);
+
+	/* The first place from `from` on where a call or a jump may lie that names its target, all
+	 * of it before `size`. Returns `size` if there is none. NULL where `operands` is. */
+	size_t (*find_transfer)(const uint8_t *bytes, size_t from, size_t size,
+				struct arch_transfer *out);
 };
 
 extern const struct arch arch_x86_64, arch_arm64;

@@ -30,12 +30,14 @@ enum operation {
 	OPERATION_OR,
 	OPERATION_XOR,
 	OPERATION_CMP,
+	OPERATION_TEST,
 	OPERATION_CMOV,
 	OPERATION_XCHG,
 	OPERATION_PUSH,
 	OPERATION_PUSH_FLAGS,
 	OPERATION_POP,
 	OPERATION_POP_FLAGS,
+	OPERATION_COPY,	 /* of memory, one or more elements: movs, rep movs */
 	OPERATION_LEAVE, /* stack pointer := frame pointer, which is popped then */
 	OPERATION_CALL,
 	OPERATION_RETURN,

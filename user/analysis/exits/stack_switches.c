@@ -6,6 +6,7 @@
 
 #include "elf/elf_image.h"
 #include "exits/exits.h"
+#include "exits/jump_swaps.h"
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "symbol/traits.h"
@@ -47,6 +48,43 @@ static bool makes_a_difference(unsigned traits, const struct target *t)
 	       !(traits & (TRAIT_SWITCHES | TRAIT_GO | TRAIT_SIGNALS));
 }
 
+/* Notes that the object switches stacks. */
+static void note(struct plan_object *obj, const char *evidence, unsigned *traits)
+{
+	obj->traits |= TRAIT_SWITCHES;
+	obj->evidence = evidence;
+	*traits |= obj->traits;
+}
+
+/* Whether the object may switch stacks by setjmp() and longjmp(), so that its code is to be read.
+ * That goes for static programs as well: their symbols name both. Switches between contexts that
+ * makecontext() has made (libcrypto's) are those of TRAIT_UCONTEXT. */
+static bool may_swap_by_jumps(const struct plan_object *obj)
+{
+	const unsigned both = TRAIT_SETJMPS | TRAIT_LONGJMPS;
+
+	return obj->img && (obj->traits & both) == both &&
+	       !(obj->traits & (TRAIT_SWITCHES | TRAIT_UCONTEXT | TRAIT_GO | TRAIT_LIBC));
+}
+
+/* Looks at the object's code for one way to switch stacks, then for the other. */
+static int look_at(struct plan_object *obj, bool is_main, unsigned *traits)
+{
+	const char *swaps = NULL;
+	int err = 0;
+
+	if (may_swap_by_jumps(obj))
+		err = jump_swaps__look(obj->img, &swaps);
+	if (swaps)
+		note(obj, swaps, traits);
+	if (err || !can_be_asked(obj, is_main))
+		return err;
+	err = plan_object__look_for_loads(obj);
+	if (!err && obj->loads_stack)
+		note(obj, "a load of the stack pointer", traits);
+	return err;
+}
+
 int stack_switches__look(struct plan *p, const struct target *t, size_t first)
 {
 	unsigned traits = 0;
@@ -59,15 +97,9 @@ int stack_switches__look(struct plan *p, const struct target *t, size_t first)
 	for (size_t i = first; !err && i < p->objects_cnt; i++) {
 		struct plan_object *obj = &p->objects[i];
 
-		if (!can_be_asked(obj, t->objects[i].is_main) ||
-		    !(elf_image__is_program(obj->img) || makes_a_difference(traits, t)))
-			continue;
-		err = plan_object__look_for_loads(obj);
-		if (err || !obj->loads_stack)
-			continue;
-		obj->traits |= TRAIT_SWITCHES;
-		obj->evidence = "a load of the stack pointer";
-		traits |= obj->traits;
+		if (obj->img && (elf_image__is_program(obj->img) || t->objects[i].is_main ||
+				 makes_a_difference(traits, t)))
+			err = look_at(obj, t->objects[i].is_main, &traits);
 	}
 	return err;
 }

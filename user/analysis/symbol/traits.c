@@ -129,6 +129,14 @@ static const struct evidence symbols[] = {
 	WORD("clone", TRAIT_FORKS),
 	WORD("dlopen", TRAIT_LOADS),
 	WORD("dlmopen", TRAIT_LOADS),
+	WORD("setjmp", TRAIT_SETJMPS),
+	WORD("_setjmp", TRAIT_SETJMPS),
+	WORD("sigsetjmp", TRAIT_SETJMPS),
+	WORD("__sigsetjmp", TRAIT_SETJMPS),
+	WORD("longjmp", TRAIT_LONGJMPS),
+	WORD("_longjmp", TRAIT_LONGJMPS),
+	WORD("siglongjmp", TRAIT_LONGJMPS),
+	WORD("__longjmp_chk", TRAIT_LONGJMPS),
 	WORD("dl_iterate_phdr", TRAIT_TABLES),
 	WORD("_dl_find_object", TRAIT_TABLES),
 };
@@ -184,7 +192,7 @@ static const char *const pinned_sonames[] = {
 /* Evidence that is no reason by itself. */
 #define MINOR                                                                        \
 	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | \
-	 TRAIT_ALTSTACK | TRAIT_FORKS)
+	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

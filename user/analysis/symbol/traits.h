@@ -29,6 +29,10 @@ enum object_trait {
 	/* Lists its callers: backtrace() and its likes, mostly for the log of a crash. The list
 	 * ends at a return address that has been exchanged, and that is all that happens. */
 	TRAIT_SHOWS = 1 << 13,
+	/* Calls setjmp(), or longjmp(), or their likes: mostly to handle errors, and no reason by
+	 * themselves. Objects that do both are looked at by exits/jump_swaps.h. */
+	TRAIT_SETJMPS = 1 << 14,
+	TRAIT_LONGJMPS = 1 << 15,
 };
 
 /*

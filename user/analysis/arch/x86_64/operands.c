@@ -35,6 +35,14 @@ static enum operation operation_of(const ZydisDecodedInstruction *in)
 		return OPERATION_XOR;
 	case ZYDIS_MNEMONIC_CMP:
 		return OPERATION_CMP;
+	case ZYDIS_MNEMONIC_TEST:
+		return OPERATION_TEST;
+	case ZYDIS_MNEMONIC_MOVSB:
+	case ZYDIS_MNEMONIC_MOVSW:
+	case ZYDIS_MNEMONIC_MOVSD: /* also one of vectors */
+	case ZYDIS_MNEMONIC_MOVSQ:
+		return in->meta.category == ZYDIS_CATEGORY_STRINGOP ? OPERATION_COPY
+								    : OPERATION_OTHER;
 	case ZYDIS_MNEMONIC_XCHG:
 		return OPERATION_XCHG;
 	case ZYDIS_MNEMONIC_PUSH:

@@ -54,4 +54,5 @@ const struct arch arch_x86_64 = {
 	.emulation = x86_64_emulation__of,
 	.is_stubs = x86_64_refs__is_stubs,
 	.find_stack_load = x86_64_stack_loads__find,
+	.find_transfer = x86_64_transfers__find,
 };

@@ -9,6 +9,7 @@
 
 #include "arch/code_refs.h"
 
+struct arch_transfer;
 struct insn;
 struct insn_decoder;
 struct operands;
@@ -29,5 +30,8 @@ bool x86_64_operands__decode(const uint8_t *bytes, size_t len, struct operands *
 bool x86_64_emulation__of(const uint8_t *bytes, size_t len, struct wire_emulation *out);
 
 size_t x86_64_stack_loads__find(const uint8_t *bytes, size_t from, size_t size);
+
+size_t x86_64_transfers__find(const uint8_t *bytes, size_t from, size_t size,
+			      struct arch_transfer *out);
 
 #endif
