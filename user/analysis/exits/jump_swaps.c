@@ -25,19 +25,22 @@
 #include "exits/jump_code.h"
 #include "unwind/eh_frame.h"
 
-#define MAX_STEPS  4000 /* instructions to follow from one setjmp() */
-#define MAX_DEPTH  3	/* calls, one in the other */
-#define MAX_PLACES 1024 /* instructions of one function that are followed */
-#define REPEATS	   1	/* the register that counts copies: rcx */
-#define SOON	   1	/* calls before a jump, at most */
-#define MAX_LOOP   128	/* bytes of a loop that copies */
+#define MAX_STEPS  4000	      /* instructions to follow from one setjmp() */
+#define MAX_DEPTH  3	      /* calls, one in the other */
+#define MAX_PLACES 1024	      /* instructions of one function that are followed */
+#define REPEATS	   1	      /* the register that counts copies: rcx */
+#define SOON	   1	      /* calls before a jump, at most */
+#define MAX_TOTAL  (4u << 20) /* instructions to look at in one file */
+#define MAX_LOOP   128	      /* bytes of a loop that copies */
 
 static const char swaps[] = "setjmp(), then longjmp() elsewhere";
+static const char too_many[] = "too many calls of setjmp() to be followed";
 static const char copies[] = "a copy of a stack, then longjmp()";
 
 struct look {
 	struct jump_code code;
 	unsigned steps; /* still to go */
+	unsigned total; /* the same, in the whole file */
 };
 
 /* Where the ways from some place lead to. */
@@ -198,11 +201,12 @@ static bool walk(struct look *l, uint64_t vaddr, const struct known_values *valu
 		const uint8_t *bytes = jump_code__at(&l->code, place.vaddr, &size);
 
 		w->calls = place.calls;
-		if (!bytes || !l->steps || !l->code.arch->operands(bytes, size, &in)) {
+		if (!bytes || !l->steps || !l->total || !l->code.arch->operands(bytes, size, &in)) {
 			w->out.works = true;
 			continue;
 		}
 		l->steps--;
+		l->total--;
 		if (step(l, w, &in, bytes, place.vaddr, &place.values, depth))
 			arrive(w, place.vaddr + in.length, &place.values);
 	}
@@ -310,10 +314,11 @@ static bool read_up_to(struct look *l, uint64_t from, uint64_t to, bool for_copi
 	size_t size = 0;
 
 	known_values__begin(values);
-	while (from < to) {
+	while (from < to && l->total) {
 		const uint8_t *bytes = jump_code__at(&l->code, from, &size);
 		uint64_t behind;
 
+		l->total--;
 		if (!bytes || !l->code.arch->operands(bytes, size, &in)) {
 			from++;
 			continue;
@@ -386,7 +391,7 @@ static const char *look_through(struct look *l)
 
 int jump_swaps__look(const struct elf_image *img, const char **out)
 {
-	struct look l = {0};
+	struct look l = {.total = MAX_TOTAL};
 	int err;
 
 	*out = NULL;
@@ -395,6 +400,8 @@ int jump_swaps__look(const struct elf_image *img, const char **out)
 	err = jump_code__read(&l.code, img);
 	if (!err)
 		*out = look_through(&l);
+	if (!err && !l.total)
+		*out = too_many;
 	jump_code__clear(&l.code);
 	return err;
 }
