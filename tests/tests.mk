@@ -32,7 +32,7 @@ PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%)
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static liblazy.so lazy libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
-		own_jumps-static jump_swaps-static stack_copies-static own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
+		own_jumps-static jump_swaps-static stack_copies-static profiled profiled-static own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -108,6 +108,9 @@ $(PROGRAMS)/nameless $(PROGRAMS)/nameless-static: tests/programs/nameless.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(NAMELESS_FLAGS) -o $@ $< -Wl,-Bstatic -llua5.4 $(if $(NAMELESS_FLAGS),,-Wl$(,)-Bdynamic) -lm
 $(addprefix $(PROGRAMS)/,own_jumps-static jump_swaps-static stack_copies-static): $(PROGRAMS)/%-static: tests/programs/%.c
 	$(call say,TARGET,$@)$(PROGRAM_C) $(PLAIN_FLAGS) -static -o $@ $<
+$(PROGRAMS)/profiled-static: PROFILED_FLAGS := -static
+$(PROGRAMS)/profiled $(PROGRAMS)/profiled-static: tests/programs/profiled.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -foptimize-sibling-calls -no-pie -pg $(PROFILED_FLAGS) -o $@ $<
 # Ways to load the stack pointer.
 $(PROGRAMS)/own_switch-%: tests/programs/own_switch.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DWAY=$* -o $@ $<

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Targets that a careless probe changes or kills: traced, they do what they do untraced."""
 
+import glob
+import os
+import struct
 import subprocess
 
 import harness
@@ -43,3 +46,36 @@ class Survival(harness.TestCase):
 
     def test_exchange_that_looks_like_a_nop(self):
         self.check_same("exchange")
+
+    def arcs(self, prefix):
+        """Who was called from where how often, as gprof's file has it: see gmon_out.h of libc."""
+        (path,) = glob.glob(prefix + ".*")
+        with open(path, "rb") as file:
+            data = file.read()
+        os.unlink(path)
+        arcs, at = {}, 20
+        while at < len(data):
+            if data[at] == 0:
+                at += 1 + 40 + 2 * struct.unpack_from("<I", data, at + 17)[0]
+                continue
+            self.assertEqual(data[at], 1)
+            *arc, cnt = struct.unpack_from("<QQI", data, at + 1)
+            arcs[tuple(arc)] = cnt
+            at += 21
+        return arcs
+
+    def test_call_graphs_of_gprof(self):
+        prefix = self.path("gmon")
+        env = {**os.environ, "GMON_OUT_PREFIX": prefix}
+        for kind in "", "-static":
+            subprocess.run([program("profiled" + kind)], env=env, check=False,
+                           stdout=subprocess.DEVNULL, timeout=harness.TIMEOUT)
+            alone = self.arcs(prefix)
+            self.assertGreater(len(alone), 4)
+            for options in (), ("--exits=return",), ("-F", "*"):
+                with self.subTest(kind, options=options):
+                    done = self.run_proftrace("-q", "--max-overhead", "none", "-f", "json", "-o",
+                                              self.path("out"), *options, "--",
+                                              program("profiled" + kind), env=env)
+                    self.assertEqual(done.status, 3, str(done))
+                    self.assertEqual(self.arcs(prefix), alone)

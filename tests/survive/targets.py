@@ -42,6 +42,7 @@ for kind in ("", "-static"):
          hold=True, returns=False, short=not kind)
     case("a stack that is put back word by word" + kind.replace("-", ", "), "stack_copies" + kind,
          20, "loop", hold=True, returns=False)
+    case("gprof's mcount()" + kind.replace("-", ", "), "profiled" + kind, 50, hold=True)
 case("functions as people write them in assembly", "odd_code", 50, hold=True, short=True)
 case("system calls that are handed to the program itself", "diverted", 100)
 for way, how in (("", "loaded"), ("-1", "computed"), ("-2", "by its frame pointer"),

@@ -22,7 +22,7 @@
 #include "arch/operands.h"
 #include "code/known_values.h"
 #include "elf/elf_image.h"
-#include "exits/jump_code.h"
+#include "exits/named_calls.h"
 #include "unwind/eh_frame.h"
 
 #define MAX_STEPS  4000	      /* instructions to follow from one setjmp() */
@@ -38,7 +38,7 @@ static const char too_many[] = "too many calls of setjmp() to be followed";
 static const char copies[] = "a copy of a stack, then longjmp()";
 
 struct look {
-	struct jump_code code;
+	struct named_calls names;
 	unsigned steps; /* still to go */
 	unsigned total; /* the same, in the whole file */
 };
@@ -80,7 +80,7 @@ static void arrive(struct walk *w, uint64_t vaddr, const struct known_values *va
 
 static void note_jump(const struct look *l, struct walk *w, const struct known_values *values)
 {
-	const struct known_value *to = &values->registers[l->code.arch->arguments[0]];
+	const struct known_value *to = &values->registers[l->names.arch->arguments[0]];
 
 	if (to->kind == VALUE_IN_FRAME ||
 	    (w->own && w->own->kind == VALUE_NUMBER && to->kind == VALUE_NUMBER &&
@@ -116,8 +116,8 @@ static bool call(struct look *l, struct walk *w, const struct operands *in, cons
 		 uint64_t end, struct known_values *values, int depth)
 {
 	uint64_t target;
-	enum role role = jump_code__role_of_transfer(&l->code, in, bytes, end, &target);
-	const struct eh_range *range = l->code.eh ? eh_frame__at(l->code.eh, end - 1) : NULL;
+	enum role role = named_calls__role_of_transfer(&l->names, in, bytes, end, &target);
+	const struct eh_range *range = l->names.eh ? eh_frame__at(l->names.eh, end - 1) : NULL;
 
 	if (role == ROLE_JUMP)
 		note_jump(l, w, values);
@@ -130,7 +130,7 @@ static bool call(struct look *l, struct walk *w, const struct operands *in, cons
 	if (role == ROLE_NONE && !call_inside(l, w, target, values, depth))
 		return false;
 	w->out.calls |= role == ROLE_IMPORT;
-	known_values__pass_call(values, l->code.arch->preserved);
+	known_values__pass_call(values, l->names.arch->preserved);
 	if (role == ROLE_SET)
 		values->registers[0] = (struct known_value){VALUE_NUMBER, 0};
 	/* What never comes back may be the last thing that a function does. */
@@ -142,7 +142,7 @@ static void jump(struct look *l, struct walk *w, const struct operands *in, cons
 		 uint64_t end, const struct known_values *values)
 {
 	uint64_t target;
-	enum role role = jump_code__role_of_transfer(&l->code, in, bytes, end, &target);
+	enum role role = named_calls__role_of_transfer(&l->names, in, bytes, end, &target);
 
 	if (role == ROLE_JUMP)
 		note_jump(l, w, values);
@@ -198,10 +198,11 @@ static bool walk(struct look *l, uint64_t vaddr, const struct known_values *valu
 		struct place place = w->places[w->done++];
 		struct operands in;
 		size_t size = 0;
-		const uint8_t *bytes = jump_code__at(&l->code, place.vaddr, &size);
+		const uint8_t *bytes = named_calls__code(&l->names, place.vaddr, &size);
 
 		w->calls = place.calls;
-		if (!bytes || !l->steps || !l->total || !l->code.arch->operands(bytes, size, &in)) {
+		if (!bytes || !l->steps || !l->total ||
+		    !l->names.arch->operands(bytes, size, &in)) {
 			w->out.works = true;
 			continue;
 		}
@@ -257,9 +258,9 @@ static bool loop_copies(const struct look *l, uint64_t from, uint64_t to,
 	int reg;
 
 	while (from < to) {
-		const uint8_t *bytes = jump_code__at(&l->code, from, &size);
+		const uint8_t *bytes = named_calls__code(&l->names, from, &size);
 
-		if (!bytes || !l->code.arch->operands(bytes, size, &in) ||
+		if (!bytes || !l->names.arch->operands(bytes, size, &in) ||
 		    in.flow == OPERAND_FLOW_CALL)
 			return false;
 		if (moves(&in, &values, false, &reg))
@@ -294,9 +295,9 @@ static uint64_t behind_copy(const struct look *l, const struct operands *in, con
 	uint64_t target;
 
 	if (in->flow == OPERAND_FLOW_CALL)
-		copies = jump_code__role_of_transfer(&l->code, in, bytes, end, &target) ==
+		copies = named_calls__role_of_transfer(&l->names, in, bytes, end, &target) ==
 				 ROLE_COPY &&
-			 values->registers[l->code.arch->arguments[2]].kind == VALUE_UNKNOWN;
+			 values->registers[l->names.arch->arguments[2]].kind == VALUE_UNKNOWN;
 	else if (in->operation == OPERATION_COPY)
 		copies = repeats(in, values);
 	else if (goes && in->relative && in->target < 0 && in->target > -MAX_LOOP &&
@@ -315,18 +316,18 @@ static bool read_up_to(struct look *l, uint64_t from, uint64_t to, bool for_copi
 
 	known_values__begin(values);
 	while (from < to && l->total) {
-		const uint8_t *bytes = jump_code__at(&l->code, from, &size);
+		const uint8_t *bytes = named_calls__code(&l->names, from, &size);
 		uint64_t behind;
 
 		l->total--;
-		if (!bytes || !l->code.arch->operands(bytes, size, &in)) {
+		if (!bytes || !l->names.arch->operands(bytes, size, &in)) {
 			from++;
 			continue;
 		}
 		from += in.length;
 		behind = for_copies ? behind_copy(l, &in, bytes, from, values) : 0;
 		if (in.flow == OPERAND_FLOW_CALL)
-			known_values__pass_call(values, l->code.arch->preserved);
+			known_values__pass_call(values, l->names.arch->preserved);
 		else
 			known_values__pass(values, &in, from - in.length);
 		if (behind && copies_then_jumps(l, behind, values))
@@ -342,9 +343,9 @@ static bool is_swap(struct look *l, uint64_t vaddr, uint64_t end)
 	struct known_value own;
 	struct outcome out;
 
-	read_up_to(l, jump_code__begin(&l->code, vaddr), vaddr, false, &values);
-	own = values.registers[l->code.arch->arguments[0]];
-	known_values__pass_call(&values, l->code.arch->preserved);
+	read_up_to(l, named_calls__begin(&l->names, vaddr), vaddr, false, &values);
+	own = values.registers[l->names.arch->arguments[0]];
+	known_values__pass_call(&values, l->names.arch->preserved);
 	values.registers[0] = (struct known_value){VALUE_NUMBER, 0};
 	l->steps = MAX_STEPS;
 	if (!walk(l, end, &values, &own, 0, &out) || !out.jumps)
@@ -356,18 +357,18 @@ static bool is_swap(struct look *l, uint64_t vaddr, uint64_t end)
 static const char *look_at(struct look *l, const struct arch_transfer *t, uint64_t vaddr)
 {
 	uint64_t end = vaddr + t->length, to = end + t->distance;
-	enum role role = t->by_slot ? jump_code__role_of_slot(&l->code, to) : ROLE_NONE;
+	enum role role = t->by_slot ? named_calls__role_of_slot(&l->names, to) : ROLE_NONE;
 	struct known_values values;
 
 	/* Stubs jump as well. */
 	if (t->by_slot && !t->calls)
 		return NULL;
 	if (!t->by_slot)
-		role = jump_code__role_of(&l->code, to);
+		role = named_calls__role_of(&l->names, to);
 	if (role == ROLE_SET && t->calls)
 		return is_swap(l, vaddr, end) ? swaps : NULL;
 	if (role == ROLE_JUMP &&
-	    read_up_to(l, jump_code__begin(&l->code, vaddr), vaddr, true, &values))
+	    read_up_to(l, named_calls__begin(&l->names, vaddr), vaddr, true, &values))
 		return copies;
 	return NULL;
 }
@@ -376,13 +377,13 @@ static const char *look_through(struct look *l)
 {
 	const char *found = NULL;
 
-	for (size_t i = 0; !found && i < l->code.segments_cnt; i++) {
-		const struct jump_segment *s = &l->code.segments[i];
+	for (size_t i = 0; !found && i < l->names.segments_cnt; i++) {
+		const struct named_calls_segment *s = &l->names.segments[i];
 		struct arch_transfer t;
 
 		for (size_t at = 0;
 		     !found &&
-		     (at = l->code.arch->find_transfer(s->bytes, at, s->size, &t)) < s->size;
+		     (at = l->names.arch->find_transfer(s->bytes, at, s->size, &t)) < s->size;
 		     at++)
 			found = look_at(l, &t, s->vaddr + at);
 	}
@@ -397,11 +398,11 @@ int jump_swaps__look(const struct elf_image *img, const char **out)
 	*out = NULL;
 	if (!elf_image__arch(img)->operands)
 		return 0;
-	err = jump_code__read(&l.code, img);
+	err = named_calls__read(&l.names, img);
 	if (!err)
 		*out = look_through(&l);
 	if (!err && !l.total)
 		*out = too_many;
-	jump_code__clear(&l.code);
+	named_calls__clear(&l.names);
 	return err;
 }

@@ -8,9 +8,11 @@
 #include "code/landing_pads.h"
 #include "code/pieces.h"
 #include "elf/elf_image.h"
+#include "exits/named_calls.h"
 #include "exits/return_safety.h"
 #include "plan/object.h"
 #include "symbol/symtab.h"
+#include "symbol/traits.h"
 #include "util/search.h"
 
 #define MAX_DEPTH   16		/* jumps, one behind the other */
@@ -20,6 +22,7 @@
 
 static const char amid[] = "jumps into the midst of another function";
 static const char to_looker[] = "jumps to what may look at its return address";
+static const char counts[] = "calls mcount(), which looks at its return address";
 static const char too_far[] = "leaves by too many jumps to be followed";
 
 /* The answer about a symbol: none is asked for twice. */
@@ -34,6 +37,8 @@ struct tails {
 	struct piece_bytes bytes;
 	struct landing_pads pads;
 	struct code code;
+	struct named_calls names;
+	bool names_read; /* the object has functions that call mcount() */
 };
 
 /* Where one function jumps to. */
@@ -66,6 +71,11 @@ int tails__new(const struct plan_object *obj, const struct cold_pieces *cold, st
 		tails__free(t);
 		return -ENOMEM;
 	}
+	t->names_read = obj->traits & TRAIT_COUNTS;
+	if (t->names_read && named_calls__read(&t->names, obj->img)) {
+		tails__free(t);
+		return -ENOMEM;
+	}
 	code_decoder__note_edges(t->decoder);
 	*out = t;
 	return 0;
@@ -80,6 +90,8 @@ void tails__free(struct tails *t)
 	landing_pads__clear(&t->pads);
 	code_clear(&t->code);
 	free(t->states);
+	if (t->names_read)
+		named_calls__clear(&t->names);
 	free(t);
 }
 
@@ -97,6 +109,23 @@ static struct targets targets_of(const struct code *code)
 			out.vaddrs[out.cnt++] = call->target;
 	}
 	return out;
+}
+
+/* Whether the code calls mcount(). */
+static bool calls_mcount(const struct tails *t, const struct code *code)
+{
+	for (size_t i = 0; t->names_read && i < code->calls_cnt; i++) {
+		const struct code_call *call = &code->calls[i];
+		enum role role = ROLE_NONE;
+
+		if (call->kind == CODE_CALL_DIRECT)
+			role = named_calls__role_of(&t->names, call->target);
+		else if (call->kind == CODE_CALL_SLOT)
+			role = named_calls__role_of_slot(&t->names, call->target);
+		if (role == ROLE_COUNT)
+			return true;
+	}
+	return false;
 }
 
 /* The reason against a return probe in the function itself (NULL: none), and where it jumps to. */
@@ -119,7 +148,7 @@ static const char *look(struct tails *t, uint32_t symbol, struct targets *target
 			    &(struct plain_function){pieces, cnt, &t->code, &flow, &t->pads},
 			    &plain);
 	*targets = targets_of(&t->code);
-	return plain.doubt ? to_looker : NULL;
+	return plain.doubt || calls_mcount(t, &t->code) ? to_looker : NULL;
 }
 
 static const char *doubt_of_all(struct tails *t, const struct targets *targets, int depth);
@@ -176,5 +205,5 @@ const char *tails__doubt(struct tails *t, const struct code *code)
 {
 	const struct targets targets = targets_of(code);
 
-	return doubt_of_all(t, &targets, 0);
+	return calls_mcount(t, code) ? counts : doubt_of_all(t, &targets, 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Return addresses that a function hands on: it leaves by a jump, and the code that it jumps to
- * returns for it.
+ * returns for it; or it calls mcount(), which notes who has called the function.
  */
 #ifndef PROFTRACE_EXITS_TAILS_H
 #define PROFTRACE_EXITS_TAILS_H
@@ -21,9 +21,10 @@ void tails__free(struct tails *t); /* accepts NULL */
 
 /*
  * The reason against a return probe at a function that code_decode() has decoded into *code, by
- * where it jumps to; NULL: none. It must not jump into the midst of another function, as pieces
- * of code do that are no functions, nor to one that return_safety__look() has a doubt about, as to
- * a setjmp: `xor %esi,%esi; jmp __sigsetjmp`. Jumps through registers and memory are not seen.
+ * where it jumps to and whether it calls mcount(); NULL: none. It must not jump into the midst of
+ * another function, as pieces of code do that are no functions, nor to one that calls mcount() or
+ * that return_safety__look() has a doubt about, as to a setjmp: `xor %esi,%esi; jmp __sigsetjmp`.
+ * Jumps through registers and memory are not seen.
  */
 const char *tails__doubt(struct tails *t, const struct code *code);
 

@@ -137,6 +137,9 @@ static const struct evidence symbols[] = {
 	WORD("_longjmp", TRAIT_LONGJMPS),
 	WORD("siglongjmp", TRAIT_LONGJMPS),
 	WORD("__longjmp_chk", TRAIT_LONGJMPS),
+	WORD("mcount", TRAIT_COUNTS),
+	WORD("_mcount", TRAIT_COUNTS),
+	WORD("__mcount", TRAIT_COUNTS),
 	WORD("dl_iterate_phdr", TRAIT_TABLES),
 	WORD("_dl_find_object", TRAIT_TABLES),
 };
@@ -192,7 +195,7 @@ static const char *const pinned_sonames[] = {
 /* Evidence that is no reason by itself. */
 #define MINOR                                                                        \
 	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | \
-	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS)
+	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS | TRAIT_COUNTS)
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -33,6 +33,9 @@ enum object_trait {
 	 * themselves. Objects that do both are looked at by exits/jump_swaps.h. */
 	TRAIT_SETJMPS = 1 << 14,
 	TRAIT_LONGJMPS = 1 << 15,
+	/* Functions in it call mcount() (gcc -pg), which looks at their return address: no danger
+	 * to others. */
+	TRAIT_COUNTS = 1 << 16,
 };
 
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "exits/jump_code.h"
+#include "exits/named_calls.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -39,6 +39,9 @@ static const struct {
 	{"__memcpy_chk", ROLE_COPY},
 	{"__memmove_chk", ROLE_COPY},
 	{"__mempcpy_chk", ROLE_COPY},
+	{"mcount", ROLE_COUNT},
+	{"_mcount", ROLE_COUNT},
+	{"__mcount", ROLE_COUNT},
 	{"abort", ROLE_END},
 	{"exit", ROLE_END},
 	{"_exit", ROLE_END},
@@ -60,10 +63,10 @@ static enum role role_of(const char *name)
 }
 
 /* The code at `vaddr`, of which *size bytes follow in its segment; NULL: none. */
-const uint8_t *jump_code__at(const struct jump_code *c, uint64_t vaddr, size_t *size)
+const uint8_t *named_calls__code(const struct named_calls *c, uint64_t vaddr, size_t *size)
 {
 	for (size_t i = 0; i < c->segments_cnt; i++) {
-		const struct jump_segment *s = &c->segments[i];
+		const struct named_calls_segment *s = &c->segments[i];
 
 		if (vaddr - s->vaddr < s->size) {
 			*size = s->size - (vaddr - s->vaddr);
@@ -73,7 +76,7 @@ const uint8_t *jump_code__at(const struct jump_code *c, uint64_t vaddr, size_t *
 	return NULL;
 }
 
-enum role jump_code__role_of_slot(const struct jump_code *c, uint64_t slot)
+enum role named_calls__role_of_slot(const struct named_calls *c, uint64_t slot)
 {
 	const char *name = linkage__import(c->linkage, slot);
 	enum role role = name ? role_of(name) : ROLE_NONE;
@@ -83,7 +86,7 @@ enum role jump_code__role_of_slot(const struct jump_code *c, uint64_t slot)
 
 /* What the function at `vaddr` is, which may be an import's stub. Stubs of static programs choose
  * between functions such as those that copy. */
-enum role jump_code__role_of(const struct jump_code *c, uint64_t vaddr)
+enum role named_calls__role_of(const struct named_calls *c, uint64_t vaddr)
 {
 	struct arch_transfer t;
 	size_t size = 0, at = 0;
@@ -94,7 +97,7 @@ enum role jump_code__role_of(const struct jump_code *c, uint64_t vaddr)
 		if (c->targets[i].vaddr == vaddr)
 			return c->targets[i].role;
 	}
-	bytes = jump_code__at(c, vaddr, &size);
+	bytes = named_calls__code(c, vaddr, &size);
 	if (!bytes || size < STUB)
 		return ROLE_NONE;
 	if (!memcmp(bytes, c->arch->landing, sizeof(c->arch->landing)))
@@ -102,29 +105,30 @@ enum role jump_code__role_of(const struct jump_code *c, uint64_t vaddr)
 	size = c->arch->find_transfer(bytes, at, STUB, &t);
 	if (size > at + 1 || !t.by_slot || t.calls) /* a prefix may come before the jump */
 		return ROLE_NONE;
-	role = jump_code__role_of_slot(c, vaddr + size + t.length + t.distance);
+	role = named_calls__role_of_slot(c, vaddr + size + t.length + t.distance);
 	return role == ROLE_NONE && elf_image__is_static(c->img) ? ROLE_COPY : role;
 }
 
 /* What is called or jumped to by the instruction, which ends at `end`; *target: where the code is,
  * 0: that is not known. */
-enum role jump_code__role_of_transfer(const struct jump_code *c, const struct operands *in,
-				      const uint8_t *bytes, uint64_t end, uint64_t *target)
+enum role named_calls__role_of_transfer(const struct named_calls *c, const struct operands *in,
+					const uint8_t *bytes, uint64_t end, uint64_t *target)
 {
 	struct arch_transfer t;
 
 	*target = in->relative ? end + in->target : 0;
 	if (in->relative)
-		return jump_code__role_of(c, *target);
+		return named_calls__role_of(c, *target);
 	for (size_t at = 0; at < in->length; at++) {
 		if (c->arch->find_transfer(bytes, at, in->length, &t) < in->length)
-			return t.by_slot ? jump_code__role_of_slot(c, end + t.distance) : ROLE_NONE;
+			return t.by_slot ? named_calls__role_of_slot(c, end + t.distance)
+					 : ROLE_NONE;
 	}
 	return ROLE_NONE;
 }
 
 /* Where to read from, to know what is known at `vaddr`. */
-uint64_t jump_code__begin(const struct jump_code *c, uint64_t vaddr)
+uint64_t named_calls__begin(const struct named_calls *c, uint64_t vaddr)
 {
 	const struct eh_range *range = c->eh ? eh_frame__at(c->eh, vaddr) : NULL;
 
@@ -139,7 +143,7 @@ uint64_t jump_code__begin(const struct jump_code *c, uint64_t vaddr)
 	return vaddr;
 }
 
-static int read_segments(struct jump_code *c)
+static int read_segments(struct named_calls *c)
 {
 	size_t cnt;
 	const struct elf_segment *segments = elf_image__segments(c->img, &cnt);
@@ -148,7 +152,7 @@ static int read_segments(struct jump_code *c)
 	if (!c->segments)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
-		struct jump_segment *s = &c->segments[c->segments_cnt];
+		struct named_calls_segment *s = &c->segments[c->segments_cnt];
 
 		if (!segments[i].exec || segments[i].filesz > MAX_CODE)
 			continue;
@@ -163,7 +167,7 @@ static int read_segments(struct jump_code *c)
 	return 0;
 }
 
-static void read_names(struct jump_code *c, uint32_t type)
+static void read_names(struct named_calls *c, uint32_t type)
 {
 	struct sym_table tab;
 	const char *name;
@@ -172,7 +176,7 @@ static void read_names(struct jump_code *c, uint32_t type)
 
 	if (sym_table__open(c->img, type, &tab))
 		return;
-	while (c->targets_cnt < JUMP_CODE_TARGETS && sym_table__next(&tab, &sym)) {
+	while (c->targets_cnt < NAMED_CALLS_TARGETS && sym_table__next(&tab, &sym)) {
 		char text[32];
 		enum role role;
 
@@ -183,16 +187,17 @@ static void read_names(struct jump_code *c, uint32_t type)
 		text[len] = '\0';
 		role = role_of(text);
 		if (role != ROLE_NONE)
-			c->targets[c->targets_cnt++] = (struct jump_target){sym.st_value, role};
+			c->targets[c->targets_cnt++] =
+				(struct named_calls_target){sym.st_value, role};
 	}
 	sym_table__close(&tab);
 }
 
-int jump_code__read(struct jump_code *c, const struct elf_image *img)
+int named_calls__read(struct named_calls *c, const struct elf_image *img)
 {
 	int err;
 
-	*c = (struct jump_code){.img = img, .arch = elf_image__arch(img)};
+	*c = (struct named_calls){.img = img, .arch = elf_image__arch(img)};
 	err = linkage__load(img, &c->linkage);
 	if (!err && eh_frame__load_any(img, &c->eh) == -ENOMEM)
 		err = -ENOMEM;
@@ -205,7 +210,7 @@ int jump_code__read(struct jump_code *c, const struct elf_image *img)
 	return 0;
 }
 
-void jump_code__clear(struct jump_code *c)
+void named_calls__clear(struct named_calls *c)
 {
 	for (size_t i = 0; i < c->segments_cnt; i++)
 		free(c->segments[i].bytes);
