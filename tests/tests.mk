@@ -32,7 +32,7 @@ PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%)
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static liblazy.so lazy libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
-		own_jumps-static jump_swaps-static stack_copies-static profiled profiled-static own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
+		own_jumps-static jump_swaps-static stack_copies-static profiled profiled-static backtraces-name own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
 $(PROGRAMS):
@@ -84,6 +84,8 @@ $(PROGRAMS)/generators: tests/programs/generators.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -std=gnu++20 -o $@ $<
 $(PROGRAMS)/missing: PLAIN_FLAGS := -Wl,-z,now
 $(PROGRAMS)/backtraces: PLAIN_FLAGS := -fno-omit-frame-pointer -rdynamic
+$(PROGRAMS)/backtraces-name: tests/programs/backtraces.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -fno-omit-frame-pointer -rdynamic -DBY_NAME -o $@ $<
 $(PROGRAMS)/asan: PLAIN_FLAGS := -fsanitize=address -g
 $(PROGRAMS)/redzone-nops: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fpatchable-function-entry=5 -o $@ $<

@@ -33,6 +33,9 @@ class Survival(harness.TestCase):
             with self.subTest(kind):
                 self.check_same("jump_swaps" + kind)
 
+    def test_walks_by_functions_that_are_looked_up(self):
+        self.check_same("backtraces-name")
+
     def test_copies_of_stacks(self):
         for kind in "", "-static":
             with self.subTest(kind):

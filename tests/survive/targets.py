@@ -77,6 +77,7 @@ case("data and overlaps inside functions", "inline_data", patterns=("sum_table",
 case("an exchange that looks like a nop", "exchange")
 case("aliases and indirect functions", "aliases", 100, hold=True)
 case("backtrace(), frame pointers, return addresses", "backtraces", 50, hold=True, short=True)
+case("backtrace() found by dlsym()", "backtraces-name", 50, hold=True)
 case("AddressSanitizer", "asan", 200)
 case("red-zone leaf functions", "redzone", 500, hold=True, returns=True)
 case("red-zone leaf functions, five nops at the entry", "redzone-nops", 500, hold=True,

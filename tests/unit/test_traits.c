@@ -80,6 +80,37 @@ static void test_references(void **state)
 	expect("void __morestack(void) {}", LIBRARY, TRAIT_SWITCHES, "__morestack");
 }
 
+/* Looked up by name, which no import tells. */
+static void test_names_in_strings(void **state)
+{
+	static const char text[] =
+		"void *dlsym(void *, const char *), *look_up(void *, const char *);"
+		"int puts(const char *);"
+		"void *f(void *h) { %s; return %s(h, \"%s\"); }";
+	static const struct {
+		const char *more, *look_up, *name;
+		unsigned want;
+	} rows[] = {
+		{"", "dlsym", "backtrace", TRAIT_SHOWS},
+		{"", "dlsym", "_Unwind_Backtrace", TRAIT_SHOWS},
+		{"", "dlsym", "unw_step", TRAIT_INSPECTS},
+		{"puts(\"backtrace\")", "dlsym", "malloc", TRAIT_SHOWS},
+		{"puts(\"a backtrace\")", "dlsym", "backtraces", 0},
+		{"", "look_up", "backtrace", 0},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		char code[512];
+
+		snprintf(code, sizeof(code), text, rows[i].more, rows[i].look_up, rows[i].name);
+		expect(code, LIBRARY " -fno-builtin", rows[i].want,
+		       rows[i].want ? rows[i].want == TRAIT_INSPECTS ? "unw_step"
+				      : strstr(rows[i].name, "_Un")  ? rows[i].name
+								     : "backtrace"
+				    : NULL);
+	}
+}
+
 static void test_gravest_is_named(void **state)
 {
 	expect("void backtrace(void); void makecontext(void); void __cxa_throw(void);\n"
@@ -177,6 +208,7 @@ int main(void)
 		cmocka_unit_test(test_hidden_unwinder),	 cmocka_unit_test(test_go),
 		cmocka_unit_test(test_libraries),	 cmocka_unit_test(test_pinned),
 		cmocka_unit_test(test_libc_by_soname),	 cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_names_in_strings),
 	};
 
 	return cmocka_run_group_tests_name("traits", tests, fixture_make, fixture_clean);

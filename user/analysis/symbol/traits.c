@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "elf/elf_dynamic.h"
@@ -197,6 +198,8 @@ static const char *const pinned_sonames[] = {
 	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | \
 	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS | TRAIT_COUNTS)
 
+#define MAX_STRINGS (32u << 20) /* bytes of sections with strings */
+
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
 struct finding {
@@ -272,6 +275,78 @@ static void look_at_sections(struct finding *f, const struct elf_image *img)
 		add(f, &tables);
 }
 
+/* Whether the object can look up functions by names that it has as strings. */
+static bool looks_up_names(const struct elf_image *img)
+{
+	static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
+	bool found = false;
+
+	for (size_t i = 0; i < COUNT(tables) && !found; i++) {
+		struct sym_table tab;
+		const char *name;
+		Elf64_Sym sym;
+		size_t len;
+
+		if (sym_table__open(img, tables[i], &tab))
+			continue;
+		while (!found && sym_table__next(&tab, &sym)) {
+			name = sym_table__name(&tab, &sym, &len);
+			found = name && ((len == 5 && !memcmp(name, "dlsym", len)) ||
+					 (len == 6 && !memcmp(name, "dlvsym", len)));
+		}
+		sym_table__close(&tab);
+	}
+	return found;
+}
+
+/* A string counts as a reference if it names what looks at stacks: dlsym(handle, "backtrace"). */
+static void look_at_string(struct finding *f, const char *text, size_t len)
+{
+	for (size_t i = 0; i < COUNT(symbols); i++) {
+		if (symbols[i].len == len && symbols[i].traits & (TRAIT_SHOWS | TRAIT_INSPECTS) &&
+		    !memcmp(text, symbols[i].word, len))
+			add(f, &symbols[i]);
+	}
+}
+
+/* Looks at the strings among `size` bytes that begin as such names do. */
+static void look_at_bytes(struct finding *f, const char *text, size_t size)
+{
+	bool begins[256] = {false};
+
+	for (size_t i = 0; i < COUNT(symbols); i++)
+		begins[(uint8_t)symbols[i].word[0]] |=
+			symbols[i].traits & (TRAIT_SHOWS | TRAIT_INSPECTS);
+	for (size_t at = 0; at < size; at++) {
+		size_t len;
+
+		if (!begins[(uint8_t)text[at]] || (at && text[at - 1]))
+			continue;
+		len = strnlen(text + at, size - at);
+		if (at + len < size)
+			look_at_string(f, text + at, len);
+	}
+}
+
+static void look_at_strings(struct finding *f, const struct elf_image *img)
+{
+	size_t cnt;
+	const struct elf_section *sections = elf_image__sections(img, &cnt);
+	uint64_t left = MAX_STRINGS;
+
+	for (size_t i = 0; i < cnt; i++) {
+		void *bytes;
+
+		if (sections[i].type != SHT_PROGBITS || !(sections[i].flags & SHF_ALLOC) ||
+		    (sections[i].flags & SHF_EXECINSTR) ||
+		    elf_section__read(img, &sections[i], left, &bytes))
+			continue;
+		left -= sections[i].size;
+		look_at_bytes(f, bytes, sections[i].size);
+		free(bytes);
+	}
+}
+
 static void look_at_library(struct finding *f, const char *name)
 {
 	size_t i;
@@ -326,6 +401,8 @@ unsigned traits__of(const struct elf_image *img, const char **why)
 
 	look_at_symbols(&f, img, SHT_SYMTAB);
 	look_at_symbols(&f, img, SHT_DYNSYM);
+	if (~f.traits & (TRAIT_SHOWS | TRAIT_INSPECTS) && looks_up_names(img))
+		look_at_strings(&f, img);
 	libc = look_at_dynamic(&f, img);
 	look_at_sections(&f, img);
 	if ((f.traits & TRAIT_UCONTEXT) && !is_pinned(img))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Dangers of an object to return addresses on the stack, told from its symbols and sections.
- * Example: an import of _Unwind_Resume is TRAIT_UNWINDS. */
+/* Dangers of an object to return addresses on the stack, told from its symbols, sections and, if it
+ * imports dlsym(), strings. Example: an import of __cxa_throw is TRAIT_UNWINDS. */
 #ifndef PROFTRACE_SYMBOL_TRAITS_H
 #define PROFTRACE_SYMBOL_TRAITS_H
 
