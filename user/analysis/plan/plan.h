@@ -97,6 +97,8 @@ struct plan_skip {
 	char *own; /* as in plan_function */
 	uint32_t object;
 	const char *reason;
+	/* A label, or the C runtime's: it is skipped whatever the program does. */
+	bool expected;
 };
 
 /* Whether it has, or is to have, a probe. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "planner/unmatched.h"
 
+#include <ctype.h>
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -230,7 +231,21 @@ static bool report_probe(const struct plan *p, const struct usdt_pattern *pat,
 	return false;
 }
 
-/* Says of functions of which none can be probed what most of them have in common. */
+/* Whether two reasons differ in numbers at most: leaves have 2 instructions, or 12. */
+static bool same_reason(const char *a, const char *b)
+{
+	for (;; a++, b++) {
+		while (isdigit((unsigned char)*a))
+			a++;
+		while (isdigit((unsigned char)*b))
+			b++;
+		if (*a != *b || !*a)
+			return *a == *b;
+	}
+}
+
+/* Says of functions of which none can be probed what most of the program's own have in common; of
+ * all, if it has none: _init() is skipped in every program. */
 static void report_skipped(const struct plan *p, enum log_level level)
 {
 	enum { KINDS = 64 }; /* of reasons; there are not as many */
@@ -238,10 +253,16 @@ static void report_skipped(const struct plan *p, enum log_level level)
 		const struct plan_skip *first;
 		size_t cnt;
 	} kinds[KINDS] = {{NULL, 0}}, *most = kinds;
+	bool expected = true;
 
+	for (size_t i = 0; i < p->skipped_cnt; i++)
+		expected &= p->skipped[i].expected;
 	for (size_t i = 0; i < p->skipped_cnt; i++) {
+		if (p->skipped[i].expected != expected)
+			continue;
 		for (size_t k = 0; k < KINDS; k++) {
-			if (kinds[k].first && strcmp(kinds[k].first->reason, p->skipped[i].reason))
+			if (kinds[k].first &&
+			    !same_reason(kinds[k].first->reason, p->skipped[i].reason))
 				continue;
 			if (!kinds[k].first)
 				kinds[k].first = &p->skipped[i];

@@ -28,10 +28,15 @@
 
 static int skip(struct worker *w, const struct symbol *sym, const char *reason)
 {
+	const char *denied;
+
 	if (ARRAY_RESERVE(&w->skipped, w->skipped_cnt, &w->skipped_cap))
 		return -ENOMEM;
-	w->skipped[w->skipped_cnt++] =
-		(struct plan_skip){.symbol = sym->name, .object = w->object, .reason = reason};
+	w->skipped[w->skipped_cnt++] = (struct plan_skip){
+		.symbol = sym->name,
+		.object = w->object,
+		.reason = reason,
+		.expected = !sym->size || deny__verdict(sym, &denied) == DENY_PROBE};
 	return 0;
 }
 
