@@ -54,6 +54,12 @@ CODE(saves,
      "push %rbx; sub $0x20,%rsp; mov %rdi,0x18(%rsp); call .+4096; add $0x20,%rsp; pop %rbx; ret");
 CODE(framed, "push %rbp; mov %rsp,%rbp; push %rbx; sub $8,%rsp; call .+4096; mov -8(%rbp),%rbx; "
 	     "leave; ret");
+/* Copies out of the frame: of what lies below the return address, and of that as well. */
+CODE(copies_frame, "lea -16(%rsp),%rsi; mov $2,%ecx; rep movsq; ret");
+CODE(copies_words, "lea -64(%rsp),%rsi; mov %edx,%ecx; rep movsq; ret");
+CODE(copies_return, "lea -16(%rsp),%rsi; mov $3,%ecx; rep movsq; ret");
+CODE(copies_over_return, "lea -16(%rsp),%rdi; mov $17,%ecx; rep movsb; ret");
+CODE(copies_one, "lea -8(%rsp),%rsi; mov $2,%ecx; movsq; ret");
 CODE(branches,
      "push %rbx; test %edi,%edi; je 1f; call .+4096; pop %rbx; ret; 1: pop %rbx; jmp .+4096");
 CODE(shrink_wrapped,
@@ -74,6 +80,9 @@ static void ordinary_functions(void **state)
 	assert_true(IS_PLAIN(leaf));
 	assert_true(IS_PLAIN(saves));
 	assert_true(IS_PLAIN(framed));
+	assert_true(IS_PLAIN(copies_frame));
+	assert_true(IS_PLAIN(copies_words));
+	assert_true(IS_PLAIN(copies_one));
 	assert_true(IS_PLAIN(branches));
 	assert_true(IS_PLAIN(shrink_wrapped));
 	assert_true(IS_PLAIN(array_of_any_size));
@@ -103,6 +112,8 @@ CODE(setjmps, "mov %rbx,(%rdi); lea 8(%rsp),%rdx; mov %rdx,8(%rdi); mov (%rsp),%
 static void functions_that_look_at_it(void **state)
 {
 	assert_false(IS_PLAIN(reads_it));
+	assert_false(IS_PLAIN(copies_return));
+	assert_false(IS_PLAIN(copies_over_return));
 	assert_false(IS_PLAIN(reads_it_deeper));
 	assert_false(IS_PLAIN(reads_it_by_frame));
 	assert_false(IS_PLAIN(reads_part_of_it));

@@ -9,6 +9,7 @@
 #define RSP  OPERAND_STACK_POINTER
 #define RBP  OPERAND_FRAME_POINTER
 #define NONE OPERAND_NO_REGISTER
+#define RCX  1 /* counts how often an instruction repeats itself */
 
 static const char looks[] = "looks at its return address";
 static const char pops[] = "takes its return address off the stack";
@@ -17,7 +18,7 @@ static const char lost[] = "its stack pointer cannot be followed";
 
 struct place place__at_entry(void)
 {
-	struct place p = {.limit = PLACE_UNKNOWN, .callers_frame = true};
+	struct place p = {.times = PLACE_UNKNOWN, .limit = PLACE_UNKNOWN, .callers_frame = true};
 
 	for (int i = 0; i < PLACE_REGISTERS; i++)
 		p.pointers[i] = PLACE_UNKNOWN;
@@ -47,6 +48,8 @@ bool place__join(struct place *p, const struct place *other)
 		p->saved = 0;
 	if (p->limit != other->limit)
 		p->limit = PLACE_UNKNOWN;
+	if (p->times != other->times)
+		p->times = PLACE_UNKNOWN;
 	/* What is read then is not the caller's on all ways, hence on none. */
 	p->callers_frame &= other->callers_frame;
 	return memcmp(&was, p, sizeof(was)) != 0;
@@ -145,13 +148,26 @@ static bool sets_frame(const struct operands *in)
 	}
 }
 
+/* How much memory the operand is, in bytes. Copies that repeat themselves for a number of times
+ * that is not known are taken to stay within their array, as indexes are. */
+static int64_t size_of(const struct place *p, const struct operands *in, const struct operand *op)
+{
+	if (in->operation != OPERATION_COPY || p->times == PLACE_UNKNOWN)
+		return op->address_only ? 1 : op->size;
+	for (int i = 0; i < in->cnt; i++) {
+		if (register_of(&in->items[i]) == RCX)
+			return (int64_t)op->size * p->times;
+	}
+	return op->size;
+}
+
 /* The reason against a return probe in the memory that the instruction reads, writes or points at;
  * NULL: none. */
 static const char *check_memory(const struct place *p, const struct operands *in,
 				const struct operand *op, bool *reaches_up)
 {
 	int base = op->base;
-	int64_t size = op->address_only ? 1 : op->size, from;
+	int64_t size = size_of(p, in, op), from;
 	int32_t below = base == RSP ? p->depth : pointer_of(p, base);
 
 	/* Room on the stack, in a way that leaves the flags alone. */
@@ -179,7 +195,9 @@ static const char *check_operand(const struct place *p, const struct operands *i
 		if (p->callers_frame && (op->base == RBP || op->index == RBP))
 			return walks;
 		/* Pushes, pops: follow() looks at those. */
-		return op->hidden ? NULL : check_memory(p, in, op, reaches_up);
+		return op->hidden && in->operation != OPERATION_COPY
+			       ? NULL
+			       : check_memory(p, in, op, reaches_up);
 	}
 	if (reg == RBP && reads && p->callers_frame && !keeps_frame(in, p) && !sets_frame(in))
 		return walks;
@@ -270,6 +288,15 @@ static int32_t loaded(const struct operands *in, const struct place *p, int reg)
 	}
 }
 
+/* The number that the instruction loads; PLACE_UNKNOWN: none. */
+static int32_t number_of(const struct operands *in)
+{
+	return in->operation == OPERATION_MOV && is_constant(&in->items[1]) &&
+			       in->items[1].value >= 0
+		       ? in->items[1].value
+		       : PLACE_UNKNOWN;
+}
+
 /* rbp is loaded, from where the caller's was put or from elsewhere. */
 static void load_frame(struct place *p, bool is_callers)
 {
@@ -290,6 +317,8 @@ static const char *set_pointers(const struct operands *in, struct place *p)
 
 		if (reg == NONE || reg == RSP || !in->items[i].writes)
 			continue;
+		if (reg == RCX)
+			p->times = number_of(in);
 		at = p->pointers[reg] = loaded(in, &was, reg);
 		if (at != PLACE_UNKNOWN && overlaps(-(int64_t)at, 1, 0))
 			return looks;
@@ -335,6 +364,8 @@ static const char *pass_pop(const struct operands *in, struct place *p)
 		return walks;
 	if (reg != NONE)
 		p->pointers[reg] = PLACE_UNKNOWN;
+	if (reg == RCX)
+		p->times = PLACE_UNKNOWN;
 	if (reg == RBP)
 		load_frame(p, saved);
 	return move(p, -WORD) ? NULL : lost;
@@ -389,6 +420,7 @@ void place__pass_call(struct place *p, uint32_t preserved)
 		if (!(preserved >> i & 1))
 			p->pointers[i] = PLACE_UNKNOWN;
 	}
+	p->times = PLACE_UNKNOWN;
 }
 
 const char *place__pass(struct place *p, const struct operands *in, bool *reaches_up)

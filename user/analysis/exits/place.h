@@ -20,6 +20,7 @@ struct place {
 	/* By number, as in opcodes. The stack pointer's own is not used. */
 	int32_t pointers[PLACE_REGISTERS];
 	int32_t saved; /* where the caller's rbp has been put; 0: nowhere */
+	int32_t times; /* a number in the register that counts repetitions; or PLACE_UNKNOWN */
 	int32_t limit; /* the stack pointer has just been compared with this; or PLACE_UNKNOWN */
 	int32_t floor; /* moved: `depth` when it was, of what is given back behind that */
 	uint32_t call; /* behind which this runs, as far as is known; 0: none */
