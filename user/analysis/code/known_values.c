@@ -92,7 +92,7 @@ static struct known_value sum_of(struct known_values *v, const struct operands *
 	return number(in->operation == OPERATION_SUB ? a.number - b.number : a.number + b.number);
 }
 
-/* What the instruction puts into its first operand. */
+/* The value that the instruction puts into its first operand. */
 static struct known_value result_of(struct known_values *v, const struct operands *in, uint64_t end)
 {
 	switch (in->operation) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What registers are known to hold on one way through code: numbers, and addresses in the frame.
+/* The values of registers that are known on one way through code: numbers, and addresses in the
+ * frame.
  * Example: behind `lea buffer(%rip), %rdi` rdi is known to be the address of `buffer`. */
 #ifndef PROFTRACE_CODE_KNOWN_VALUES_H
 #define PROFTRACE_CODE_KNOWN_VALUES_H

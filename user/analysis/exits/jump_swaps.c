@@ -7,7 +7,7 @@
  *
  * - the buffer is in the function's own frame, and there are ways on that do not jump: the work
  *   found an error, and throws it;
- * - functions are called on the way through pointers: those are the work;
+ * - functions are called on the way through pointers: the work is done there;
  * - the jump is one way among others, and more than a call was made before: that was the work;
  * - the jump goes to the buffer that was just set.
  *
@@ -65,7 +65,7 @@ struct walk {
 	struct outcome out;
 };
 
-/* Control comes to `vaddr`. What comes there a second time knows no more than the first time. */
+/* Control comes to `vaddr`. A second time is passed over, though less may be known then. */
 static void arrive(struct walk *w, uint64_t vaddr, const struct known_values *values)
 {
 	for (size_t i = 0; i < w->places_cnt; i++) {
@@ -133,7 +133,7 @@ static bool call(struct look *l, struct walk *w, const struct operands *in, cons
 	known_values__pass_call(values, l->names.arch->preserved);
 	if (role == ROLE_SET)
 		values->registers[0] = (struct known_value){VALUE_NUMBER, 0};
-	/* What never comes back may be the last thing that a function does. */
+	/* A call that never comes back may be the last thing that a function does. */
 	return !range || end < range->end;
 }
 
@@ -353,7 +353,7 @@ static bool is_swap(struct look *l, uint64_t vaddr, uint64_t end)
 	return (!out.returns && !out.works) || (out.soon && own.kind != VALUE_IN_FRAME);
 }
 
-/* What the call or jump at `vaddr` tells; NULL: nothing. */
+/* How the call or jump at `vaddr` switches stacks, in words; NULL: it does not. */
 static const char *look_at(struct look *l, const struct arch_transfer *t, uint64_t vaddr)
 {
 	uint64_t end = vaddr + t->length, to = end + t->distance;

@@ -84,8 +84,7 @@ enum role named_calls__role_of_slot(const struct named_calls *c, uint64_t slot)
 	return name && role == ROLE_NONE ? ROLE_IMPORT : role;
 }
 
-/* What the function at `vaddr` is, which may be an import's stub. Stubs of static programs choose
- * between functions such as those that copy. */
+/* Stubs of static programs without a name choose between variants of functions such as memcpy(). */
 enum role named_calls__role_of(const struct named_calls *c, uint64_t vaddr)
 {
 	struct arch_transfer t;
@@ -109,8 +108,6 @@ enum role named_calls__role_of(const struct named_calls *c, uint64_t vaddr)
 	return role == ROLE_NONE && elf_image__is_static(c->img) ? ROLE_COPY : role;
 }
 
-/* What is called or jumped to by the instruction, which ends at `end`; *target: where the code is,
- * 0: that is not known. */
 enum role named_calls__role_of_transfer(const struct named_calls *c, const struct operands *in,
 					const uint8_t *bytes, uint64_t end, uint64_t *target)
 {

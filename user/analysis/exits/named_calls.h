@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What an object's calls reach, by the names of a few functions that matter to return addresses:
- * through stubs, through pointers, or within static programs. */
+/* Calls of the few functions that matter to return addresses, told by their names: setjmp(),
+ * memcpy(), mcount(). Calls reach them through stubs, through pointers, or within static programs.
+ */
 #ifndef PROFTRACE_EXITS_NAMED_CALLS_H
 #define PROFTRACE_EXITS_NAMED_CALLS_H
 
@@ -42,7 +43,7 @@ struct named_calls {
 	size_t targets_cnt;
 };
 
-/* Reads it. Returns 0 or -ENOMEM; is to be cleared in either case. */
+/* Reads the object's code and names. Returns 0 or -ENOMEM; clear *c in either case. */
 int named_calls__read(struct named_calls *c, const struct elf_image *img);
 void named_calls__clear(struct named_calls *c);
 
@@ -53,14 +54,14 @@ const uint8_t *named_calls__code(const struct named_calls *c, uint64_t vaddr, si
  * unwind rules. */
 uint64_t named_calls__begin(const struct named_calls *c, uint64_t vaddr);
 
-/* What the pointer at `slot` leads to. */
+/* The function that the pointer at `slot` leads to. */
 enum role named_calls__role_of_slot(const struct named_calls *c, uint64_t slot);
 
-/* What the function at `vaddr` is, which may be an import's stub. */
+/* The function at `vaddr`, which may be an import's stub. */
 enum role named_calls__role_of(const struct named_calls *c, uint64_t vaddr);
 
-/* What is called or jumped to by the instruction, which ends at `end`; *target: where the code is,
- * 0: that is not known. */
+/* The function that the instruction calls or jumps to. The instruction ends at `end`; *target
+ * becomes where that function's code is, or 0 if that is not known. */
 enum role named_calls__role_of_transfer(const struct named_calls *c, const struct operands *in,
 					const uint8_t *bytes, uint64_t end, uint64_t *target);
 

@@ -57,7 +57,7 @@ static void note(struct plan_object *obj, const char *evidence, unsigned *traits
 }
 
 /* Whether the object may switch stacks by setjmp() and longjmp(), so that its code is to be read.
- * That goes for static programs as well: their symbols name both. Switches between contexts that
+ * Static programs are asked as well, as their symbols name both. Switches between contexts that
  * makecontext() has made (libcrypto's) are those of TRAIT_UCONTEXT. */
 static bool may_swap_by_jumps(const struct plan_object *obj)
 {
