@@ -109,9 +109,17 @@ static void many_of_few_calls_count(void **state)
 
 	for (int i = 0; i < 1000; i++)
 		f[i] = function(9, 10000, 1000);
-	f[1000] = function(20000, 1000, 100);
+	f[1000] = function(25000, 1000, 100);
 	assert_int_equal(CHOOSE(f), 1);
 	assert_true(f[1000].drop);
+	/* However many there are, the others have a part of the limit. */
+	f[1000] = function(14000, 1000, 100);
+	assert_int_equal(CHOOSE(f), 0);
+	struct budget_function g[] = {f[0], function(15000, 1000, 100), function(MANY, 1000, 50)};
+
+	g[0].call_cost_ns = 1e9;
+	assert_int_equal(CHOOSE(g), 1);
+	assert_true(g[2].drop);
 }
 
 /* A function that each child calls once has been seen often enough in three of them. */
@@ -251,6 +259,41 @@ static void the_chosen_go_last(void **state)
 	assert_true(f[0].drop && !f[1].drop);
 }
 
+/* What options name costs more than the limit by itself: the others have half of it, and of them
+ * the cheap ones go last, though their calls are as short. */
+static void the_kept_leave_the_others_a_part(void **state)
+{
+	struct budget_function f[] = {function(70000, 1000, 20000), function(48, 1000, 1),
+				      function(48, 1000, 2), function(24000, 1000, 20)};
+
+	f[0].kept = true;
+	assert_int_equal(CHOOSE(f), 0);
+	assert_float_equal(budget__counted_ns(f, 4, OWN_NS, LIMIT),
+			   0.3 * LIMIT * OWN_NS + 24096 * 1000, 1);
+	f[3].calls = 40000;
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(f[3].drop && !f[0].drop && !f[1].drop && !f[2].drop);
+	/* What somebody has chosen, the others pay for. */
+	f[3] = function(1000, 1000, 20);
+	f[0].chosen = true;
+	f[0].calls = 46000;
+	assert_int_equal(CHOOSE(f), 3);
+	assert_true(f[1].drop && f[2].drop && f[3].drop);
+}
+
+/* Many cheap ones together are not cheap: the dear one goes, then as many as it takes. */
+static void the_cheap_go_last(void **state)
+{
+	struct budget_function f[101];
+
+	for (int i = 0; i < 100; i++)
+		f[i] = function(900, 1000, 1 + i);
+	f[100] = function(2000, 1000, 1e6);
+	assert_int_equal(CHOOSE(f), 57);
+	assert_true(f[100].drop && f[55].drop);
+	assert_false(f[56].drop);
+}
+
 static void the_cheap_come_back(void **state)
 {
 	struct budget_return r[] = {{7, 0.02}, {3, 0.001}, {5, 0.01}, {4, 0.001}};
@@ -284,6 +327,8 @@ int main(void)
 		cmocka_unit_test(costs_that_are_unknown),
 		cmocka_unit_test(passed_calls),
 		cmocka_unit_test(the_chosen_go_last),
+		cmocka_unit_test(the_kept_leave_the_others_a_part),
+		cmocka_unit_test(the_cheap_go_last),
 		cmocka_unit_test(the_cheap_come_back),
 	};
 

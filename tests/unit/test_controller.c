@@ -365,8 +365,34 @@ static void what_options_name_stays(void **state)
 {
 	begin();
 	assert_int_equal(controller__keep(controller, HOT), 0);
-	live(200000, 20000, 5);
+	live(200000, 40000, 5);
 	assert_dropped(0, 1, 0); /* of what may go all that makes a difference */
+}
+
+/* What options name costs more than the budget: the others have half of it all the same. */
+static void what_options_name_leaves_the_others_a_part(void **state)
+{
+	begin();
+	assert_int_equal(controller__keep(controller, HOT), 0);
+	for (int i = 0; i < 5; i++)
+		live(200000, 25000, 50);
+	assert_dropped(0, 0, 0);
+	live(200000, 35000, 50);
+	assert_dropped(0, 1, 0);
+}
+
+/* The same before the start. */
+static void a_forecast_leaves_the_others_a_part(void **state)
+{
+	const struct forecast_function forecast[FUNCTIONS] = {[HOT] = {.rate = 60000.0 / SECOND},
+							      [WARM] = {.rate = 600.0 / SECOND},
+							      [RARE] = {.rate = 50.0 / SECOND}};
+
+	inputs.start_ns = 1;
+	assert_int_equal(controller__new(&inputs, &controller), 0);
+	assert_int_equal(controller__keep(controller, HOT), 0);
+	assert_int_equal(controller__expect(controller, forecast), 0);
+	assert_dropped(0, 0, 0);
 }
 
 static void without_a_limit_nothing_goes(void **state)
@@ -644,6 +670,8 @@ int main(void)
 		TEST(bursts_have_their_part),
 		TEST(the_start_is_paid_off),
 		TEST(what_options_name_stays),
+		TEST(what_options_name_leaves_the_others_a_part),
+		TEST(a_forecast_leaves_the_others_a_part),
 		TEST(without_a_limit_nothing_goes),
 		TEST(one_call_in_some_is_kept),
 		TEST(links_that_wait_are_tried_again),
