@@ -295,6 +295,15 @@ static void assert_dropped(uint32_t hot, uint32_t warm, uint32_t rare)
 	assert_int_equal(world.every[RARE], rare);
 }
 
+static int choose(uint32_t function, enum controller_choice choice)
+{
+	int saved = hush();
+	int err = controller__choose(controller, &function, 1, choice, now);
+
+	unhush(saved);
+	return err;
+}
+
 static void what_is_within_the_budget_stays(void **state)
 {
 	begin();
@@ -348,16 +357,17 @@ static void bursts_have_their_part(void **state)
 /* The start took as long as half of what exact probes may cost in five seconds. */
 static void the_start_is_paid_off(void **state)
 {
+	inputs.limit = 0.2;
 	inputs.burst_ns = 5000000;
-	inputs.start_ns = (uint64_t)(0.5 * 0.025 * 5 * SECOND);
+	inputs.start_ns = (uint64_t)(0.5 * 0.1 * 5 * SECOND);
 	begin();
-	world.rate[HOT] = 7500e-9;
+	world.rate[HOT] = 30000e-9;
 	for (int i = 0; i < 4; i++) {
-		live(7500, 6000, 10);
+		live(30000, 24000, 10);
 		assert_dropped(1, 0, 0);
 	}
-	live(7500, 6000, 10);
-	live(7500, 6000, 10);
+	live(30000, 24000, 10);
+	live(30000, 24000, 10);
 	assert_dropped(0, 0, 0);
 }
 
@@ -392,6 +402,75 @@ static void a_forecast_leaves_the_others_a_part(void **state)
 	assert_int_equal(controller__new(&inputs, &controller), 0);
 	assert_int_equal(controller__keep(controller, HOT), 0);
 	assert_int_equal(controller__expect(controller, forecast), 0);
+	assert_dropped(0, 0, 0);
+}
+
+/* Calls cost six times what the target does by itself, and 6 ms of CPU time in a second. */
+static void an_idle_target_loses_nothing(void **state)
+{
+	begin();
+	for (int i = 0; i < 20; i++) {
+		now += SECOND - 2 * SECOND / 1000;
+		live_for(SECOND / 1000, 3000, 3000, 10);
+	}
+	assert_dropped(0, 0, 0);
+	/* Three times as many are too much for it, too. */
+	for (int i = 0; i < 5; i++) {
+		now += SECOND - 2 * SECOND / 1000;
+		live_for(SECOND / 1000, 15000, 3000, 10);
+	}
+	assert_dropped(1, 0, 0);
+}
+
+/* One request a second, which a short look meets: not all of the time is like it. */
+static void a_short_look_at_an_idle_target(void **state)
+{
+	begin();
+	for (int i = 0; i < 20; i++) {
+		now += 9 * SECOND / 10;
+		live_for(0, 0, 0, 0);
+		live_for(SECOND / 100, 4000, 4000, 10);
+	}
+	assert_dropped(0, 0, 0);
+}
+
+/* By the survey an idle target could be traced as a whole; by its share it could not. */
+static void a_forecast_of_an_idle_target(void **state)
+{
+	const struct forecast_function forecast[FUNCTIONS] = {[HOT] = {.rate = 200000.0 / SECOND}};
+
+	inputs.load = 0.04;
+	assert_int_equal(controller__new(&inputs, &controller), 0);
+	assert_int_equal(controller__expect(controller, forecast), 0);
+	assert_dropped(0, 0, 0);
+	inputs.load = 0.06;
+	assert_int_equal(controller__expect(controller, forecast), 0);
+	assert_dropped(1, 0, 0);
+}
+
+/* Looking closer (--slo): a part of a CPU is spared, whatever the start has cost, and even if no
+ * look has seen the target yet. What is watched is kept, and too dear by itself. */
+static void what_is_below_a_rule_is_seen(void **state)
+{
+	const struct forecast_function forecast[FUNCTIONS] = {
+		[HOT] = {.rate = 200000.0 / SECOND}, [WARM] = {.rate = 200000.0 / SECOND}};
+
+	inputs.start_ns = SECOND;
+	inputs.load = 0.05;
+	assert_int_equal(controller__new(&inputs, &controller), 0);
+	assert_int_equal(controller__keep(controller, HOT), 0);
+	assert_int_equal(controller__expect(controller, forecast), 0);
+	assert_int_equal(controller__hold(controller), 0);
+	controller__start(controller, now);
+	assert_dropped(0, 1, 1);
+	controller__limit(controller, 0.05, 0.05);
+	assert_int_equal(choose(WARM, CHOICE_LAST), 0);
+	assert_int_equal(choose(RARE, CHOICE_LAST), 0);
+	for (int i = 0; i < 10; i++) {
+		assert_dropped(0, 0, 0);
+		now += 19 * SECOND / 20 - SECOND / 20;
+		live_for(SECOND / 20, 20000, 20000, 10);
+	}
 	assert_dropped(0, 0, 0);
 }
 
@@ -534,15 +613,6 @@ static void few_calls_that_cost_little_do_not(void **state)
 	assert_dropped(0, 0, 0);
 }
 
-static int choose(uint32_t function, enum controller_choice choice)
-{
-	int saved = hush();
-	int err = controller__choose(controller, &function, 1, choice, now);
-
-	unhush(saved);
-	return err;
-}
-
 /* A chosen function comes back and stays, and another one pays for it. */
 static void the_chosen_comes_back(void **state)
 {
@@ -596,7 +666,8 @@ static void what_does_not_fit_is_left(void **state)
 	world.rate[HOT] = 15000.0 / SECOND;
 	live(15000, 10000, 10);
 	assert_dropped(0, 0, 0);
-	live(15000, 10000, 10);
+	for (int i = 0; i < 6; i++)
+		live(15000, 10000, 10);
 	assert_dropped(0, 1, 0);
 	assert_int_equal(choose(HOT, CHOICE_FIRM), 0);
 	for (int i = 0; i < 3; i++)
@@ -672,6 +743,10 @@ int main(void)
 		TEST(what_options_name_stays),
 		TEST(what_options_name_leaves_the_others_a_part),
 		TEST(a_forecast_leaves_the_others_a_part),
+		TEST(an_idle_target_loses_nothing),
+		TEST(a_short_look_at_an_idle_target),
+		TEST(a_forecast_of_an_idle_target),
+		TEST(what_is_below_a_rule_is_seen),
 		TEST(without_a_limit_nothing_goes),
 		TEST(one_call_in_some_is_kept),
 		TEST(links_that_wait_are_tried_again),

@@ -220,6 +220,8 @@ static void test_cost(void **state)
 	p->accounting.cpu_ns = 1050000000;
 	p->accounting.dropped = 1234;
 	p->max_overhead = 2.5;
+	expect_copy(p, &plain, "(5.0%), taken out; budget 2.5% or 1% of a CPU\n");
+	p->duration_ns = 5000000000;
 	expect_copy(p, &plain,
 		    "lost 0, dropped 1,234\n"
 		    "probes cost 50.0 ms on top of the target's 1.00 s CPU time (5.0%), taken "

@@ -272,6 +272,7 @@ static int attach(struct run *r)
 	if (!attached)
 		attached = survey__make(&r->budget, &survey);
 	r->surveyed_ns = survey.took_ns;
+	r->budget.load = survey.load;
 	if (wants_survey(r->o))
 		r->budget.start_ns =
 			clock_ns(CLOCK_PROCESS_CPUTIME_ID) + tracer__linking_ns(r->tracer);

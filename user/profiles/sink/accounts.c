@@ -33,12 +33,20 @@ char *accounts__calls(const struct profile *p, char *buf, size_t size)
 	return buf;
 }
 
+#define SPARED_CPUS 0.01 /* the budget spares a target that does little (BUDGET_SPARED) */
+
+static bool is_spared(const struct profile *p)
+{
+	return (double)p->accounting.probe_ns <
+	       SPARED_CPUS * (double)(p->duration_ns - p->paused_ns);
+}
+
 char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 {
 	const struct profile_accounting *a = &p->accounting;
 	char probes[32], cpu[32], share[32], whole[96] = "CPU time", budget[48] = "no budget";
 	char surveyed[32], survey[64] = "";
-	double percent;
+	double percent = 0;
 
 	*buf = '\0';
 	if (!a->probe_ns && !a->cpu_ns)
@@ -48,8 +56,9 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 			 text_duration(accounting__own_ns(a), cpu, sizeof(cpu)),
 			 text_percent(percent, share, sizeof(share)));
 	if (p->max_overhead > 0)
-		snprintf(budget, sizeof(budget), "budget %s",
-			 text_percent(p->max_overhead, share, sizeof(share)));
+		snprintf(budget, sizeof(budget), "budget %s%s",
+			 text_percent(p->max_overhead, share, sizeof(share)),
+			 percent > p->max_overhead && is_spared(p) ? " or 1% of a CPU" : "");
 	if (p->surveyed_ns)
 		snprintf(survey, sizeof(survey), ", by a survey of %s before the start",
 			 text_duration(p->surveyed_ns, surveyed, sizeof(surveyed)));

@@ -14,6 +14,10 @@
 /* The share of the limit that samples of CPU time may have; probes have what samples leave. */
 #define BUDGET_SAMPLES 0.2
 
+/* Probes may cost this share of one CPU, however little the target does: 10 ms in a second. A
+ * program that wakes up 20 times a second has 5 ms of CPU time in it, of which 5 % are nothing. */
+#define BUDGET_SPARED 0.01
+
 /* Functions that options name (budget_function::kept) are not dropped, however dear. Their cost
  * counts as this share of the limit at most, so that the other functions have half of the limit
  * (drops end at 0.8 of it): with a limit of 5 % and --session handle_request, whose probes cost

@@ -22,6 +22,7 @@
 
 #define FAST_NS	  20000000 /* from one look to the next while far too much is spent */
 #define TOLD_COST 0.25	   /* where there is no limit, more than this share is told */
+#define LEAST_OWN 1000000  /* CPU time that tells how busy the target is */
 
 int controller__new(const struct budget_inputs *in, struct controller **out)
 {
@@ -31,6 +32,7 @@ int controller__new(const struct budget_inputs *in, struct controller **out)
 		return -ENOMEM;
 	s->in = in;
 	s->limit = in->limit;
+	s->spared = BUDGET_SPARED;
 	if (in->burst_ns && in->limit && tracer__surveys(in->tracer)) {
 		if (bursts__new(in, &s->bursts)) {
 			free(s);
@@ -139,7 +141,7 @@ void controller__begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_
 
 void controller__start(struct controller *s, uint64_t now_ns)
 {
-	s->start_ns = now_ns;
+	s->start_ns = s->at_ns = now_ns;
 	s->fast_polling = true;
 	turns__start(&s->seen, s->in->tracer);
 	controller__begin_look(s, now_ns, cpu_clock__read(&s->clock, s->in, true), 0);
@@ -172,6 +174,7 @@ void controller__on(struct controller *s, uint64_t now_ns)
 	s->paused_cpu_ns += cpu_ns > s->off_cpu_ns ? cpu_ns - s->off_cpu_ns : 0;
 	/* The look under way goes on where it was. */
 	s->began_ns += now_ns - s->off_ns;
+	s->paused_ns += now_ns - s->off_ns;
 }
 
 /* Looks ask for all functions. */
@@ -213,7 +216,20 @@ int controller__take_out(struct controller *s)
 	return err == -ENOMEM ? err : 0;
 }
 
-double controller__probes_limit(struct controller *s)
+/* What is spared, as a share of the target's own CPU time. */
+static double spared_share(struct controller *s)
+{
+	uint64_t cpu_ns = controller__cpu_ns(s), at_ns = s->off ? s->off_ns : s->at_ns;
+	double load = s->load > 0 ? s->load : s->in->load;
+
+	/* Neither a look nor the survey has said it: as on average since the start. */
+	if (!(load > 0) && cpu_ns > LEAST_OWN && at_ns > s->start_ns + s->paused_ns)
+		load = (double)cpu_ns / (double)(at_ns - s->start_ns - s->paused_ns);
+	return load > 0 ? s->spared / load : 0;
+}
+
+/* Without what is spared. */
+static double plain_limit(struct controller *s)
 {
 	double most = s->in->limit * BUDGET_SAMPLES, cpu_ns = (double)controller__cpu_ns(s), share;
 	uint64_t ns, cnt;
@@ -223,18 +239,47 @@ double controller__probes_limit(struct controller *s)
 	return s->limit - (share < most ? share : most);
 }
 
-double controller__room(struct controller *s)
+double controller__probes_limit(struct controller *s)
 {
-	double saved_ns = START_PART * s->limit * (double)controller__cpu_ns(s);
-	double limit = controller__probes_limit(s);
-
-	return saved_ns < (double)s->in->start_ns ? (1 - START_PART) * limit : limit;
+	return fmax(plain_limit(s), spared_share(s));
 }
 
-void controller__limit(struct controller *s, double limit)
+static bool is_any_chosen(const struct controller *s)
+{
+	for (uint32_t f = 0; f < s->functions_cnt; f++) {
+		if (s->chosen[f])
+			return true;
+	}
+	return false;
+}
+
+/* Without what is spared. */
+static double plain_room(struct controller *s)
+{
+	double paid_ns = START_PART * s->limit * (double)controller__cpu_ns(s);
+	double limit = plain_limit(s);
+
+	return paid_ns < (double)s->in->start_ns && !is_any_chosen(s) ? (1 - START_PART) * limit
+								      : limit;
+}
+
+double controller__room(struct controller *s)
+{
+	return fmax(plain_room(s), spared_share(s));
+}
+
+double controller__look_limit(struct controller *s, double own_ns, uint64_t took_ns)
+{
+	double spared_ns = s->saved_ns + s->spared * (double)took_ns;
+
+	return fmax(plain_room(s), spared_ns / own_ns);
+}
+
+void controller__limit(struct controller *s, double limit, double spared)
 {
 	if (!s->in->limit || !limit)
 		return;
+	s->spared = spared > 0 ? spared : BUDGET_SPARED * fmin(1, limit / s->in->limit);
 	s->limit = s->bursts ? limit * (1 - BURSTS_SHARE) : limit;
 	s->watched = s->limit;
 }

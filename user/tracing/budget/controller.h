@@ -70,8 +70,10 @@ void controller__start(struct controller *s, uint64_t now_ns);
 void controller__off(struct controller *s, uint64_t now_ns);
 void controller__on(struct controller *s, uint64_t now_ns);
 
-/* Has another limit from now on, as a share of the target's CPU time; what was dropped stays so. */
-void controller__limit(struct controller *s, double limit);
+/* Has another limit from now on, as a share of the target's CPU time; what was dropped stays so.
+ * `spared`: what probes may cost in any case, in CPUs (0.05: 50 ms in a second); 0: BUDGET_SPARED,
+ * less where the limit is lower than at the start. */
+void controller__limit(struct controller *s, double limit, double spared);
 
 /* Has a look. Returns 0, or -errno with one line logged if functions could not be dropped. */
 int controller__look(struct controller *s, uint64_t now_ns);

@@ -32,6 +32,7 @@ struct drop {
 struct controller {
 	const struct budget_inputs *in;
 	double limit;	       /* what exact probes may cost: bursts have the rest */
+	double spared;	       /* the same in CPUs, for a target that does little */
 	struct bursts *bursts; /* NULL: none are taken */
 	double watched;	       /* what is looked for: the limit, or what is told; 0: nothing */
 	bool told;	       /* what is told once */
@@ -48,9 +49,12 @@ struct controller {
 	struct returning *returning;
 	uint64_t *calls;
 	uint32_t functions_cnt;
-	size_t exits_cnt;	 /* of the plan, when last looked at */
-	double spent;		 /* what exact probes have cost in the last look, as a share of */
-	double judged_ns;	 /* the target's own CPU time in it; 0: there has been none */
+	size_t exits_cnt; /* of the plan, when last looked at */
+	double spent;	  /* what exact probes have cost in the last look, as a share of */
+	double judged_ns; /* the target's own CPU time in it; 0: there has been none */
+	double load;	  /* CPUs that the target kept busy by itself in it; 0: not known */
+	double saved_ns;  /* what probes could have cost before and have not (`spared`): at the */
+	double left_ns;	  /* begin of the look under way, and at its end */
 	uint64_t next_return_ns; /* no function comes back by itself before */
 	bool chosen_told;	 /* what is chosen costs more than the budget; */
 	uint64_t chosen_ns;	 /* when it was chosen firmly: looks since then tell */
@@ -66,6 +70,8 @@ struct controller {
 	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
 	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
 	uint64_t off_ns;	/* and the time */
+	uint64_t paused_ns;	/* pauses that have ended */
+	uint64_t at_ns;		/* the last look, or choice */
 	bool off;
 	struct drop *drops;
 	size_t drops_cnt, drops_cap;
@@ -87,12 +93,19 @@ double controller__call_cost(const struct controller *s, uint32_t function,
 			     const struct function_usage *u);
 
 /* What exact probes may cost, as a share of the target's own CPU time: samples have a part of the
- * budget, too. */
+ * budget, too. Of a target that does little, what is spared (controller__limit()): where it keeps
+ * 0.05 of a CPU busy, 0.01 of a CPU are a share of 0.2. */
 double controller__probes_limit(struct controller *s);
 
-/* The limit of functions that nobody has chosen, as a share of the target's own CPU time: half of
- * controller__probes_limit() until the other half has paid for the start; then all of it. */
+/* The same while nothing is chosen: until the start has been paid for, half of the limit pays for
+ * it. */
 double controller__room(struct controller *s);
+
+/* What probes may cost in the look under way, which has taken `took_ns` with `own_ns` of the
+ * target's own CPU time, as a share of that: as controller__room(), but what is spared is what it
+ * comes to in `took_ns`, and what was not used of it in the last two seconds. An idle server may
+ * have its only request of a second in a look of 50 ms. */
+double controller__look_limit(struct controller *s, double own_ns, uint64_t took_ns);
 
 /* Takes probes of what is gone out for good. What is kept in part keeps them. Where that cannot be,
  * the calls of dropped functions are passed over for the rest of the run, which is no reason to end

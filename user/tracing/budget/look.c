@@ -10,6 +10,7 @@
  * called often within one look, so calls must add up before they say which functions to drop.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,9 +40,10 @@
 #define CALM_LOOK_NS 400000000
 #define FAST_CPU_NS  10000000 /* a process's clock goes in steps of up to 4 ms */
 #define CERTAIN_COST 0.96
-#define TOLD_LOAD    0.05      /* of a CPU: where there is no limit, less is not told, */
-#define TOLD_LOOK_NS 500000000 /* nor before so long */
-#define COLD_RESERVE 2	       /* probes may be so much dearer than in calibration */
+#define TOLD_LOAD    0.05	/* of a CPU: where there is no limit, less is not told, */
+#define TOLD_LOOK_NS 500000000	/* nor before so long */
+#define COLD_RESERVE 2		/* probes may be so much dearer than in calibration */
+#define SAVED_NS     2000000000 /* what is spared in so long is left at most */
 
 /* As far as it does not depend on what was called. */
 static struct budget_function budget_function_of(const struct controller *s, uint32_t index,
@@ -141,19 +143,20 @@ static int drop_chosen(struct controller *s, double own_ns, uint64_t now_ns)
 int controller__expect(struct controller *s, const struct forecast_function *forecast)
 {
 	const struct function_usage none = {.factor = 1};
-	double span_ns = 1e9;
+	double span_ns = 1e9, limit = s->in->start_ns ? (1 - START_PART) * s->limit : s->limit;
 	size_t chosen;
 	int err = controller__grow(s);
 
 	if (err || !s->in->limit)
 		return err;
+	if (s->in->load > 0)
+		limit = fmax(limit, s->spared / s->in->load);
 	memset(s->now, 0, s->functions_cnt * sizeof(*s->now));
 	for (uint32_t i = 0; i < s->functions_cnt; i++) {
 		s->functions[i] = budget_function_of(s, i, &none);
 		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
 	}
-	chosen = budget__choose(s->functions, s->functions_cnt, span_ns,
-				s->in->start_ns ? (1 - START_PART) * s->limit : s->limit);
+	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, limit);
 	if (!chosen)
 		return 0;
 	err = drop_chosen(s, span_ns, s->start_ns);
@@ -165,11 +168,9 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 }
 
 /* Whether a look that has found such a cost has seen enough. */
-static bool is_enough(const struct controller *s, double cost_ns, double own_ns, double cpu_ns,
+static bool is_enough(const struct controller *s, double cost_ns, double limit_ns, double cpu_ns,
 		      uint64_t took_ns)
 {
-	double limit_ns = s->watched * own_ns;
-
 	if (took_ns >= LONG_LOOK_NS)
 		return true;
 	if (!s->in->limit) /* nothing is in a hurry */
@@ -206,10 +207,11 @@ static double cost_of_others(const struct controller *s)
 }
 
 /* Drops what is too much. The look has found what all cost, and the target's own time. */
-static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, uint64_t now_ns)
+static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, double limit,
+			 uint64_t now_ns)
 {
-	double most_ns = HASTE * s->limit * own_ns;
-	size_t chosen = budget__choose(s->functions, s->functions_cnt, own_ns, controller__room(s));
+	double most_ns = HASTE * fmax(s->limit, limit) * own_ns;
+	size_t chosen = budget__choose(s->functions, s->functions_cnt, own_ns, limit);
 	int err;
 
 	s->over = cost_of_others(s) >= most_ns;
@@ -228,10 +230,31 @@ static double whole_limit(const struct controller *s)
 	return s->bursts ? s->limit / (1 - BURSTS_SHARE) : s->limit;
 }
 
+/* What is left of what is spared, in ns, after a look in which probes have cost `cost_ns`. */
+static double left_of_spared(const struct controller *s, double cost_ns, uint64_t took_ns)
+{
+	double left_ns = s->saved_ns + s->spared * (double)took_ns - cost_ns;
+
+	return fmax(0, fmin(left_ns, s->spared * SAVED_NS));
+}
+
+/* What the look has found of the cost and of the target's own CPU time, of which probes may cost
+ * `limit`. */
+static void note_look(struct controller *s, double own_ns, double limit, uint64_t took_ns)
+{
+	double counted_ns = budget__counted_ns(s->functions, s->functions_cnt, own_ns, limit);
+
+	s->spent = counted_ns / own_ns;
+	s->judged_ns = own_ns;
+	s->load = own_ns / (double)took_ns;
+	s->left_ns = left_of_spared(s, counted_ns, took_ns);
+}
+
 /* Looks at each function. Sets *done if the look said what it could. */
 static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bool *done)
 {
-	double cost_ns, own_ns;
+	uint64_t took_ns = now_ns - s->began_ns;
+	double cost_ns, own_ns, limit;
 	int err;
 
 	err = collector__usage(s->in->collector, s->now, s->functions_cnt);
@@ -248,34 +271,34 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	own_ns = cpu_ns - CERTAIN_COST * cost_ns;
 	if (own_ns < (1 - CERTAIN_COST) * cpu_ns)
 		own_ns = (1 - CERTAIN_COST) * cpu_ns;
-	*done = is_enough(s, cost_ns, own_ns, cpu_ns, now_ns - s->began_ns);
+	limit = controller__look_limit(s, own_ns, took_ns);
+	*done = is_enough(s, cost_ns, fmax(s->limit, limit) * own_ns, cpu_ns, took_ns);
 	if (!*done)
 		return 0;
-	s->spent = cost_ns / own_ns;
-	s->judged_ns = own_ns;
+	note_look(s, own_ns, limit, took_ns);
 	if (!s->in->limit)
-		return tell_cost(s, cost_ns, own_ns, now_ns - s->began_ns);
+		return tell_cost(s, cost_ns, own_ns, took_ns);
 	if (!s->told)
 		s->told = advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns,
 				       whole_limit(s));
 	if (!s->chosen_told && s->began_ns >= s->chosen_ns)
 		s->chosen_told = advice__chosen(s->in->plan, s->functions, s->functions_cnt, own_ns,
 						s->in->limit);
-	return keep_to_limit(s, cost_ns, own_ns, now_ns);
+	return keep_to_limit(s, cost_ns, own_ns, limit, now_ns);
 }
 
 /* Looks at what little there was: for how much more there is room. */
-static int look_calmly(struct controller *s, double cpu_ns)
+static int look_calmly(struct controller *s, double cpu_ns, uint64_t took_ns)
 {
 	int err = collector__usage(s->in->collector, s->now, s->functions_cnt);
-	double cost_ns;
+	double cost_ns, own_ns;
 
 	if (err || !(cpu_ns > 0))
 		return err;
 	s->over = false;
 	cost_ns = judge(s);
-	s->judged_ns = cpu_ns > 2 * cost_ns ? cpu_ns - cost_ns : cpu_ns / 2;
-	s->spent = cost_ns / s->judged_ns;
+	own_ns = cpu_ns > 2 * cost_ns ? cpu_ns - cost_ns : cpu_ns / 2;
+	note_look(s, own_ns, controller__look_limit(s, own_ns, took_ns), took_ns);
 	return 0;
 }
 
@@ -300,8 +323,10 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	bool done = took_ns >= LONG_LOOK_NS, quiet;
 	int err = 0;
 
+	s->at_ns = now_ns;
 	if (!s->watched || s->off)
 		return 0;
+	s->left_ns = left_of_spared(s, 0, took_ns);
 	err = controller__grow(s);
 	tracer__drop_poll(s->in->tracer);
 	calls = controller__calls(s);
@@ -311,7 +336,7 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (!err && most_ns > s->watched * spent_ns / 2)
 		err = look_closely(s, now_ns, spent_ns, &done);
 	else if (!err && done)
-		err = look_calmly(s, spent_ns);
+		err = look_calmly(s, spent_ns, took_ns);
 	quiet = done && !s->undone;
 	s->fast_polling &= !done || took_ns < LONG_LOOK_NS;
 	if (done && (!s->over || took_ns >= LONGEST_NS)) {
@@ -319,6 +344,7 @@ int controller__look(struct controller *s, uint64_t now_ns)
 
 		s->before = s->now;
 		s->now = swap;
+		s->saved_ns = s->left_ns;
 		controller__begin_look(s, now_ns, cpu_ns, calls);
 	}
 	if (!err && quiet && s->in->limit && !s->fast_polling && !s->over)

@@ -217,6 +217,7 @@ int controller__choose(struct controller *s, const uint32_t *functions, size_t c
 	int64_t fit = 0;
 	int err = dropped ? controller__grow(s) : -ENOMEM;
 
+	s->at_ns = now_ns;
 	for (size_t i = 0; !err && i < cnt; i++) {
 		uint32_t f = functions[i];
 

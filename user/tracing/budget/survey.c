@@ -9,6 +9,7 @@
 
 #include "attach/costs.h"
 #include "attach/tracer.h"
+#include "budget/budget.h"
 #include "budget/call_cost.h"
 #include "budget/cpu_clock.h"
 #include "budget/forecast.h"
@@ -40,8 +41,7 @@
 
 #define CLOCK_STEP_NS (2 * MS) /* clocks of CPU time are late by this, on average */
 
-#define HARMLESS 0.002 /* of one CPU: less matters to nobody */
-#define CALM	 0.25  /* of the budget: then a second look would change nothing */
+#define CALM 0.25 /* of the budget: then a second look would change nothing */
 #define UNSEEN                                                                            \
 	0.25 /* of the budget: then it needs none of the functions that nobody has called \
 	      */
@@ -284,11 +284,12 @@ int survey__make(const struct budget_inputs *in, struct survey_result *out)
 	if (!err && !end_err) {
 		out->called = list_called(&s);
 		err = out->called ? 0 : -ENOMEM;
-		if (share * load_of(&s) > HARMLESS) {
+		if (share * load_of(&s) > BUDGET_SPARED) {
 			out->forecast = s.functions;
 			s.functions = NULL;
 		}
 	}
+	out->load = load_of(&s);
 	out->took_ns = now_ns() - s.start_ns;
 	log_debug("survey: %u functions in %zu turns, %.0f ms; tracing all of them would cost "
 		  "%.1f %%, of %.2f CPUs",

@@ -24,6 +24,7 @@ struct forecast_function;
 struct survey_result {
 	bool *called;			    /* by function; NULL: no survey was made */
 	struct forecast_function *forecast; /* by function; NULL: all of them may be traced */
+	double load; /* CPUs that the target kept busy: 0.25 is a quarter of one */
 	uint64_t took_ns;
 };
 

@@ -97,7 +97,6 @@ int slo_duty__tick(struct run *r, struct slo_duty *d, bool needed, uint64_t now_
 	if (on_ns < d->least_ns || (cpu_ns < LEAST_CPU_NS && on_ns < r->o->slo_window_ns))
 		return 0;
 	cost_ns = (double)(collector__calls(r->collector) - d->calls) * d->call_ns;
-	d->load = (double)cpu_ns / (double)on_ns;
 	if ((double)cpu_ns > cost_ns)
 		d->share = cost_ns / ((double)cpu_ns - cost_ns);
 	begin(r, d, now_ns);

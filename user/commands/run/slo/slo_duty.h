@@ -18,8 +18,7 @@ struct slo_duty {
 	uint64_t since_ns;	/* of what is measured, or of the rest */
 	uint64_t calls, cpu_ns; /* then */
 	uint64_t rest_ns;
-	/* What probes cost while on, of the target's own CPU time; and its CPU time a second. */
-	double share, load;
+	double share; /* what probes cost while on, of the target's own CPU time */
 	bool told;
 };
 

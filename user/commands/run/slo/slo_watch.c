@@ -36,7 +36,7 @@
 #include "util/text.h"
 
 #define RECORDINGS_MAX 20   /* in the folder */
-#define LEAST_LOAD     0.02 /* of a processor, for what is below */
+#define LEAST_LOAD     0.05 /* of a processor, for what is below */
 #define NAME_SIZE      200
 
 /* A broken rule that is looked into. */
@@ -138,13 +138,12 @@ static void describe(const struct run *r, const struct incident *x, char *buf, s
 }
 
 /* What exact probes may cost while it is looked closer: what watching costs comes on top of the
- * budget; and however little the target does, it may be a part of a processor. */
+ * budget. */
 static double limit_of(const struct run *r)
 {
-	const struct slo_duty *d = &r->slo->duty;
 	double limit = r->o->max_overhead / 100;
 
-	return limit ? limit + d->share + (d->load > 0 ? LEAST_LOAD / d->load : 0) : 0;
+	return limit ? limit + r->slo->duty.share : 0;
 }
 
 /* All that may be called below the functions: as far as the budget goes. */
@@ -155,7 +154,8 @@ static int choose_all(struct run *r, uint64_t at_ns)
 	double limit = limit_of(r);
 	int err = functions ? 0 : -ENOMEM;
 
-	controller__limit(r->controller, limit);
+	/* However little the target does, it may be a part of a processor. */
+	controller__limit(r->controller, limit, LEAST_LOAD);
 	for (size_t i = 0; !err && i < cnt; i++)
 		functions[i] = i;
 	if (!err)
@@ -188,7 +188,7 @@ static int let_go(struct run *r)
 {
 	tracer__keep_waits(r->tracer, false);
 	controller__release(r->controller);
-	controller__limit(r->controller, r->o->max_overhead / 100);
+	controller__limit(r->controller, r->o->max_overhead / 100, 0);
 	return controller__hold(r->controller);
 }
 
