@@ -33,6 +33,7 @@ static struct {
 	int drops, drop_err, restores, restore_err;
 	double rate[FUNCTIONS]; /* bursts__rate() */
 	bool forks;		/* turns__forks() */
+	bool lingers;		/* tracer__drop_poll() */
 } world;
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -75,7 +76,7 @@ bool tracer__is_refused(const struct tracer *tr, size_t function)
 
 bool tracer__drop_poll(struct tracer *tr)
 {
-	return false;
+	return world.lingers;
 }
 
 void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt)
@@ -558,18 +559,57 @@ static void the_pace(void **state)
 	assert_true(controller__pace_ns(controller) > fast_ns);
 }
 
+/* The first looks come after 4, 8 and 16 ms, and drop what has cost more than 4 ms. */
+static void the_first_looks(void **state)
+{
+	begin();
+	assert_int_equal(controller__pace_ns(controller), 4000000);
+	live_for(2000000, 3000, 0, 0);
+	assert_dropped(0, 0, 0);
+	assert_int_equal(controller__pace_ns(controller), 4000000);
+	live_for(2000000, 3000, 3, 0);
+	assert_dropped(1, 0, 0);
+	assert_true(world.out[HOT]);
+}
+
+/* A process's clock goes in steps: until the first one, all of the time since the start counts. */
+static void a_first_look_before_the_clock(void **state)
+{
+	begin();
+	world.calls[HOT] = 3000;
+	now += 8000000;
+	live_for(0, 0, 0, 0);
+	assert_dropped(0, 0, 0);
+	world.calls[HOT] = 7000;
+	now += 8000000;
+	live_for(0, 0, 0, 0);
+	assert_dropped(1, 0, 0);
+}
+
+/* Old probes cost the target time until they are out, which a look sees to. */
+static void old_probes_are_taken_out_soon(void **state)
+{
+	begin();
+	world.lingers = true;
+	live(200000, 20000, 10);
+	assert_dropped(1, 0, 0);
+	assert_int_equal(controller__pace_ns(controller), 4000000);
+	live_for(SECOND / 1000, 0, 0, 0);
+	assert_int_equal(controller__pace_ns(controller), 4000000);
+	world.lingers = false;
+	live_for(SECOND / 1000, 0, 0, 0);
+	assert_true(controller__pace_ns(controller) > 4000000);
+}
+
 /* Of functions that are called once a request, ten requests tell, however long they take. */
 static void few_calls_add_up(void **state)
 {
-	uint64_t fast_ns;
-
 	begin();
-	fast_ns = controller__pace_ns(controller);
 	set_cost(SECOND / 1000);
 	for (int i = 0; i < 9; i++)
 		live_for(SECOND / 50, 1, 1, 1);
 	assert_dropped(0, 0, 0);
-	assert_int_equal(controller__pace_ns(controller), fast_ns);
+	assert_int_equal(controller__pace_ns(controller), 20000000);
 	live_for(SECOND / 50, 1, 1, 1);
 	assert_dropped(1, 1, 1);
 	assert_int_equal(world.drops, 1);
@@ -754,6 +794,9 @@ int main(void)
 		TEST(a_forecast_drops_before_the_start),
 		TEST(what_is_planned_later_can_go),
 		TEST(the_pace),
+		TEST(the_first_looks),
+		TEST(a_first_look_before_the_clock),
+		TEST(old_probes_are_taken_out_soon),
 		TEST(few_calls_add_up),
 		TEST(a_forking_server_needs_fewer),
 		TEST(few_calls_of_a_slow_server_add_up),

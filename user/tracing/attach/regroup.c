@@ -3,7 +3,8 @@
  * Dropping functions. In each process, all groups that hold one are replaced by new ones of what is
  * left in them; what was called more than the average is put apart, as it is likely to go next. The
  * old links linger, so that calls return through the link that they were entered by; without return
- * probes a moment only, so that generations do not come again too soon.
+ * probes a moment only, so that generations do not come again too soon. While half of all
+ * generations have not been used yet, none can come again soon, and old links cost the target time.
  *
  * In a hurry exit sites go first, as most of them are single-stepped, also for calls that are
  * passed over: where nobody has called the others of the group, they hardly miss theirs for that
@@ -22,6 +23,7 @@
 
 #define LINGER_NS	(200 * 1000000ull)
 #define LINGER_BRIEF_NS (20 * 1000000ull)
+#define LINGER_FIRST_NS (2 * 1000000ull)
 /* Of one object in one process: all of them cost the target time at each hit. */
 #define MAX_RETIRED 16
 /* To replace a group, until generations come again: by then the links of the first one are long
@@ -226,6 +228,14 @@ int groups__drop(struct groups *g, const struct backend *backend, const struct p
 	return r.postponed ? -EAGAIN : 0;
 }
 
+/* How long the links of a retired group linger. */
+static uint64_t linger_ns(const struct group *grp)
+{
+	bool early = grp->members_cnt && grp->members[0].generation < WIRE_GENERATIONS / 2;
+
+	return grp->has_returns ? LINGER_NS : early ? LINGER_FIRST_NS : LINGER_BRIEF_NS;
+}
+
 bool groups__poll(struct groups *g)
 {
 	uint64_t now = now_ns();
@@ -236,7 +246,7 @@ bool groups__poll(struct groups *g)
 
 		if (!grp->retired_ns)
 			continue;
-		if (now - grp->retired_ns >= (grp->has_returns ? LINGER_NS : LINGER_BRIEF_NS))
+		if (now - grp->retired_ns >= linger_ns(grp))
 			group__close(g, grp);
 		else
 			left = true;

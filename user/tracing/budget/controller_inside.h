@@ -12,6 +12,7 @@
 #include "calls/profile.h"
 
 #define LOOK_PACE_NS 100000000 /* from one look to the next, mostly */
+#define START_NS     20000000  /* of the first looks */
 #define START_PART   0.5       /* of what exact probes may cost: for the start, until it is paid */
 
 struct budget_function;
@@ -64,6 +65,8 @@ struct controller {
 	uint64_t rest_until_ns;			  /* no bursts before */
 	bool undone;		/* probes of dropped functions are still to be taken out */
 	bool fast_polling;	/* far too much is spent, or may be */
+	bool closing;		/* probes of dropped functions are still in, */
+	uint64_t taken_out_ns;	/* though others have taken their place */
 	bool over;		/* far too much stays: the next look begins where this one did */
 	double dearest_ns;	/* a call at most, as calibrated */
 	double unwinding_ns;	/* of the callers of a call, on average so far */

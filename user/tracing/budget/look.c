@@ -8,6 +8,9 @@
  * quickly, for the target is slowed down while they last. As long as that is so they all begin
  * where the first one did: of a thousand functions that a server calls once a request none is
  * called often within one look, so calls must add up before they say which functions to drop.
+ *
+ * A command begins with all functions probed, as nothing is known of them. Its first looks come
+ * after some milliseconds; what costs more than START_COST by then goes at once.
  */
 #include <errno.h>
 #include <math.h>
@@ -39,6 +42,7 @@
 #define CLOSING_NS   40000000	 /* until a few links are closed, at least: they linger first */
 #define CALM_LOOK_NS 400000000
 #define FAST_CPU_NS  10000000 /* a process's clock goes in steps of up to 4 ms */
+#define START_COST   4000000  /* at the start: more at once is too much */
 #define CERTAIN_COST 0.96
 #define TOLD_LOAD    0.05	/* of a CPU: where there is no limit, less is not told, */
 #define TOLD_LOOK_NS 500000000	/* nor before so long */
@@ -175,6 +179,8 @@ static bool is_enough(const struct controller *s, double cost_ns, double limit_n
 		return true;
 	if (!s->in->limit) /* nothing is in a hurry */
 		return took_ns >= TOLD_LOOK_NS;
+	if (s->began_ns == s->start_ns && took_ns < START_NS)
+		return cost_ns >= START_COST && cost_ns >= HASTE * limit_ns;
 	if (cost_ns < MIN_COST_NS || cpu_ns < FAST_CPU_NS)
 		return false;
 	if (cost_ns >= HASTE * limit_ns)
@@ -261,6 +267,10 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	if (err)
 		return err;
 	*done = false;
+	/* A command that has just begun keeps one CPU busy, also while its clock shows nothing yet.
+	 */
+	if (s->began_ns == s->start_ns && took_ns < START_NS && cpu_ns < (double)took_ns)
+		cpu_ns = (double)took_ns;
 	/* Nothing can be said beside a clock that stands still. */
 	if (!(cpu_ns > 0))
 		return 0;
@@ -312,6 +322,8 @@ static int take_out_in_turn(struct controller *s, uint64_t now_ns)
 	if (s->forks && s->over && now_ns < s->next_take_out_ns)
 		return 0;
 	err = controller__take_out(s);
+	s->taken_out_ns = now_ns + s->taking_out_ns;
+	s->closing = true;
 	s->next_take_out_ns = now_ns + 2 * s->taking_out_ns + CLOSING_NS;
 	return err;
 }
@@ -328,7 +340,7 @@ int controller__look(struct controller *s, uint64_t now_ns)
 		return 0;
 	s->left_ns = left_of_spared(s, 0, took_ns);
 	err = controller__grow(s);
-	tracer__drop_poll(s->in->tracer);
+	s->closing = tracer__drop_poll(s->in->tracer);
 	calls = controller__calls(s);
 	s->unwinding_ns = call_cost__unwinding_ns(s->in->tracer);
 	most_ns =
