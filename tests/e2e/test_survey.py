@@ -11,16 +11,24 @@ LIMITED = ("--max-overhead", "5")
 NAMED = ("-F", "hot", "-F", "rare", "-F", "heat")
 
 
+def cpu_ticks(pid):
+    """CPU time that a process has had, in steps of 10 ms."""
+    return sum(map(int, harness.stat_fields(pid)[11:13]))
+
+
 @harness.alone("what is dropped depends on what calls cost meanwhile")
 class Survey(harness.TestCase):
-    def run_busy(self, *options):
+    def run_busy(self, *options, busy=False):
         """Traces `hot` while it is hot, and calls of `rare` from the first moment on. Returns the
-        document, and the true counts."""
+        document, and the true counts. `busy`: the thread that calls `hot` has run meanwhile."""
         target = self.target("hot", 1)
         target.go()
         target.step("1")
         tracer = self.process(PROFTRACE, "-f", "json", *options, "-p", target.pid)
         self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+        began = cpu_ticks(target.pid)
+        self.assertTrue(not busy or harness.poll(lambda: cpu_ticks(target.pid) >= began + 2,
+                                                 harness.TIMEOUT))
         target.step("12")
         done = target.finish()
         self.assertEqual(done.status, 0, str(done))
@@ -58,7 +66,7 @@ class Survey(harness.TestCase):
 
     def test_kept_in_part(self):
         one_in = 10
-        document, _ = self.run_busy(*LIMITED, *NAMED, "--sample-hot", one_in)
+        document, _ = self.run_busy(*LIMITED, *NAMED, "--sample-hot", one_in, busy=True)
         drop = self.drops(document)["hot"]
         self.assertEqual((drop["at_ns"], drop["sampled"]), (0, one_in))
         self.assertEqual(self.function(document, "hot")["estimate"], True)
