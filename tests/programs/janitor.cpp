@@ -3,7 +3,8 @@
  * A server of three threads, as anybody writes it: the main thread has a request every 2 ms, thread
  * "worker" handles it in `handle_request`, and thread "janitor" looks through the cache of sessions
  * every 60 ms. What makes one request in fifty slow is hidden: `cache::expire` keeps the cache's
- * lock for 30 ms. It ends when its input does.
+ * lock for 30 ms. Its last instruction is a jump to the unlock function, so its call has ended when
+ * a waiter is woken. The server ends when its input does.
  */
 #include <chrono>
 #include <condition_variable>
@@ -24,7 +25,7 @@ struct cache {
 	std::map<int, std::string> sessions;
 
 	std::string find(int user);
-	size_t expire();
+	void expire();
 } session_cache;
 
 struct queue {
@@ -46,15 +47,14 @@ TRACED std::string cache::find(int user)
 	return session;
 }
 
-TRACED size_t cache::expire()
+TRACED void cache::expire()
 {
 	std::lock_guard<std::mutex> hold(guard);
-	size_t bytes = 0;
+	volatile size_t bytes = 0;
 
 	for (const auto &session : sessions)
-		bytes += session.second.size();
+		bytes = bytes + session.second.size();
 	std::this_thread::sleep_for(milliseconds(30)); /* as if it wrote them */
-	return bytes;
 }
 
 void queue::put(int request)

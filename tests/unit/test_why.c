@@ -35,13 +35,13 @@ static const char expected_text[] =
 	"         8.00 us   88.9%  7.50 us  handle > work\n"
 	"         1.00 us   11.1%     0 ns  handle\n"
 	"            TIME   SHARE           CRITICAL PATH\n"
+	"         1.00 us   11.1%           handle\n"
 	"          500 ns    5.6%           work\n"
 	"          200 ns    2.2%           flush in thread writer, which is waited for: lock "
 	"log_lock\n"
 	"         6.90 us   76.7%           waiting for timer in flush in thread writer\n"
 	"          100 ns    1.1%           waiting for a CPU in flush in thread writer\n"
 	"          300 ns    3.3%           waiting for a CPU in work\n"
-	"         1.00 us   11.1%           handle\n"
 	"\n";
 
 static void add_wait(struct profile *p, struct recorded_wait wait, uint32_t thread)
@@ -279,11 +279,122 @@ static void test_chain(void **state)
 	p->sessions = find(p);
 	s = &p->sessions->groups[0].slowest[0];
 	expect_chain(s);
-	assert_int_equal(s->chain_cnt, 7);
-	assert_int_equal(s->chain[2].tid, 9);
-	assert_int_equal(s->chain[2].reason, WAIT_TIMER);
-	assert_int_equal(s->chain[2].depth, 1);
-	assert_int_equal(s->chain[6].function, HANDLE);
+	assert_int_equal(s->chain_cnt, 9);
+	assert_int_equal(s->chain[0].function, HANDLE);
+	assert_int_equal(s->chain[1].function, WORK);
+	assert_int_equal(s->chain[3].tid, 9);
+	assert_int_equal(s->chain[3].reason, WAIT_TIMER);
+	assert_int_equal(s->chain[3].depth, 1);
+	assert_int_equal(s->chain[7].function, WORK);
+	assert_int_equal(s->chain[8].function, HANDLE);
+	profile__free(p);
+}
+
+/* What the writer does meanwhile, and what its path is when it wakes. */
+struct writer {
+	bool loops, jumps; /* flush() is called by loop(); it can leave by a jump */
+	uint32_t path;	   /* of `writer_paths`, from 1 on */
+	const char *waker; /* as the sentence tells it */
+};
+
+enum { LOOP = FLUSH + 1, BURN };
+
+static const struct recorded_path writer_paths[] = {
+	{0, HANDLE, 1}, {1, WORK, 1}, {0, LOOP, 2}, {3, FLUSH, 2}};
+
+/* The writer burns in flush(), which has ended right before the waiter is woken. */
+static struct profile *make_writer(const struct writer *w)
+{
+	struct profile *p = make();
+	uint32_t loop = fixture_function(p, "loop"), burn = fixture_function(p, "burn"), at = 0;
+
+	p->functions[FLUSH].leaves_by_jump = w->jumps;
+	if (w->loops) {
+		at = fixture_node(p, 1, 0, loop, 1, 90000, 1000);
+		add_call(1, (struct timeline_call){at, 100, 90000});
+	}
+	at = fixture_node(p, 1, at, FLUSH, 1, 7290, 290);
+	add_call(1, (struct timeline_call){at, 40400, 47690});
+	at = fixture_node(p, 1, at, burn, 1, 7000, 7000);
+	add_call(1, (struct timeline_call){at, 40450, 47450});
+	fixture_finish(p);
+	set_timeline(p);
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = 40500,
+					.took_ns = 7500,
+					.ready_ns = 300,
+					.reason = WAIT_LOCK,
+					.kind = WAIT_OBJECT_LOCK,
+					.object = 0x1000,
+					.object_name = "log_lock",
+					.at = {7, 8, 1, 2, "srv"},
+					.waker = {7, 9, 2, w->path, "writer"}},
+		 1);
+	assert_int_equal(waits__settle(p->waits, writer_paths, 4), 0);
+	p->sessions = find(p);
+	return p;
+}
+
+/* A function that ends with a jump to the unlock function has ended when that one wakes the waiter,
+ * and so has a thread's function when the thread's end does. */
+static void test_just_ended(void **state)
+{
+	static const struct writer writers[] = {
+		{.loops = true, .jumps = true, .path = 3, .waker = "`flush` in thread writer"},
+		/* It may have done anything before its caller woke the waiter. */
+		{.loops = true, .path = 3, .waker = "`loop` in thread writer"},
+		{.waker = "`flush` in thread writer"},
+		/* Calls were lost: the path is not that of the calls that there are. */
+		{.loops = true, .jumps = true, .path = 4, .waker = "`flush` in thread writer"},
+		{.loops = true, .jumps = true, .waker = "thread writer"},
+	};
+
+	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
+		struct profile *p = make_writer(&writers[i]);
+		char sentence[WHY_SENTENCE], expected[WHY_SENTENCE];
+		struct session_ranks ranks;
+		struct session_why why;
+
+		assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+		assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+		snprintf(expected, sizeof(expected), "waiting for lock log_lock, held by %s",
+			 writers[i].waker);
+		assert_non_null(strstr(session_why__sentence(p, &why, sentence), expected));
+		session_why__fini(&why);
+		session_ranks__fini(&ranks);
+		profile__free(p);
+		range_teardown(NULL);
+	}
+}
+
+/* Where another thread runs, each of its calls is a part: those that are long on their own, short
+ * ones as part of what is beside them. */
+static void test_chain_of_others(void **state)
+{
+	const struct writer writer = {.loops = true, .jumps = true, .path = 3};
+	static const struct chain_part expected[] = {
+		{.from_ns = 40000, .to_ns = 40200, .function = HANDLE},
+		{.from_ns = 40200, .to_ns = 40500, .function = WORK},
+		{.from_ns = 40500, .to_ns = 47450, .function = BURN, .depth = 1},
+		{.from_ns = 47450, .to_ns = 47690, .function = FLUSH, .depth = 1},
+		{.from_ns = 47690, .to_ns = 47700, .function = LOOP, .depth = 1},
+		{.from_ns = 47700, .to_ns = 48000, .function = WORK},
+		{.from_ns = 48000, .to_ns = 48200, .function = WORK},
+		{.from_ns = 48200, .to_ns = 49000, .function = HANDLE},
+	};
+	struct profile *p = make_writer(&writer);
+	const struct session *s = &p->sessions->groups[0].slowest[0];
+
+	expect_chain(s);
+	assert_int_equal(s->chain_cnt, sizeof(expected) / sizeof(expected[0]));
+	for (size_t i = 0; i < s->chain_cnt; i++) {
+		assert_int_equal(s->chain[i].from_ns, expected[i].from_ns);
+		assert_int_equal(s->chain[i].to_ns, expected[i].to_ns);
+		assert_int_equal(s->chain[i].function, expected[i].function);
+		assert_int_equal(s->chain[i].depth, expected[i].depth);
+	}
 	profile__free(p);
 }
 
@@ -355,6 +466,8 @@ int main(void)
 		cmocka_unit_test_teardown(test_without_waits, range_teardown),
 		cmocka_unit_test_teardown(test_text, range_teardown),
 		cmocka_unit_test_teardown(test_chain, range_teardown),
+		cmocka_unit_test_teardown(test_just_ended, range_teardown),
+		cmocka_unit_test_teardown(test_chain_of_others, range_teardown),
 		cmocka_unit_test_teardown(test_nonsense, range_teardown),
 		cmocka_unit_test(test_names),
 	};

@@ -195,6 +195,7 @@ int describe__apply(struct description *d, struct profile *p, bool places)
 			.module = f->outside ? f->outside : d->target->objects[f->object].path,
 			.offset = f->offset,
 			.kind = kind_of(f),
+			.leaves_by_jump = f->tail_jumps,
 		};
 	}
 	/* An empty profile names some that were probed. */

@@ -7,36 +7,31 @@
 
 #include "calls/profile.h"
 #include "calls/session_data.h"
+#include "sessions/thread_calls.h"
 #include "timeline/waits.h"
 #include "util/array.h"
-#include "util/search.h"
 
-#define PARTS_MAX 4096 /* of a session */
-#define DEPTH_MAX 16   /* threads that wait for each other */
-
-/* A stretch of time in which one call was the innermost of the session on its thread. */
-struct own_stretch {
-	uint32_t run;	 /* those of one thread that follow each other have the same */
-	uint32_t thread; /* in sessions::threads */
-	uint32_t function;
-	uint64_t from_ns, to_ns;
-};
+#define PARTS_MAX      4096 /* of a session */
+#define DEPTH_MAX      16   /* threads that wait for each other */
+#define RUN_PARTS      64   /* a call of the 64th part of a stretch is a part of its own */
+#define POOL_FUNCTIONS 32   /* others are in none of the sums of a pool */
 
 struct chain {
 	const struct sessions *s;
 	const struct waits *waits;
+	const struct thread_calls *held;
 	struct session *session;
-	struct own_stretch *own;
-	size_t own_cnt, own_cap;
 	int err;
 };
 
 /* Whom the chain is at, and until when it is looked back. */
 struct look {
 	pid_t pid, tid;
+	int64_t id; /* as of thread_calls__id() */
 	const char *comm;
 	uint64_t from_ns, to_ns;
-	uint32_t function; /* its innermost call at `to_ns`; UINT32_MAX: none is known */
+	/* Its innermost call at `to_ns`, where none is held; UINT32_MAX: none is known. */
+	uint32_t function;
 	uint32_t depth;
 	bool queued;
 	const struct single_wait *ends; /* the wait that it ends; NULL: none */
@@ -93,51 +88,76 @@ static void set_cause(struct chain_part *part, const struct single_wait *w)
 	part->object_name = w->object_name;
 }
 
-/* The longest of a thread's stretches there; ties go to the earliest. */
-static void longest_of(const struct own_stretch *own, size_t cnt, uint64_t from_ns, uint64_t to_ns,
-		       uint64_t *most_ns, uint32_t *function)
-{
-	for (size_t i = LOWER_BOUND(cnt, k, own[k].to_ns <= from_ns);
-	     i < cnt && own[i].from_ns < to_ns; i++) {
-		uint64_t from = own[i].from_ns > from_ns ? own[i].from_ns : from_ns;
-		uint64_t to = own[i].to_ns < to_ns ? own[i].to_ns : to_ns;
+/* Stretches that follow each other, each too short to be a part of its own. */
+struct pool {
+	uint64_t from_ns, to_ns; /* the same: none */
+	uint32_t functions[POOL_FUNCTIONS];
+	uint64_t ns[POOL_FUNCTIONS];
+	size_t cnt;
+};
 
-		if (to > from && to - from > *most_ns) {
-			*most_ns = to - from;
-			*function = own[i].function;
-		}
-	}
-}
-
-/* The function of the session's own calls in which the thread was longest there without a break. */
-static uint32_t own_function(const struct chain *c, const struct look *l, uint64_t from_ns,
-			     uint64_t to_ns)
-{
-	uint32_t function = UINT32_MAX;
-	uint64_t most_ns = 0;
-
-	for (size_t first = 0, end; first < c->own_cnt; first = end) {
-		const struct profile_thread *t = &c->s->threads[c->own[first].thread];
-
-		end = first + LOWER_BOUND(c->own_cnt - first, k,
-					  c->own[first + k].run == c->own[first].run);
-		if (t->pid == l->pid && t->tid == l->tid)
-			longest_of(&c->own[first], end - first, from_ns, to_ns, &most_ns,
-				   &function);
-	}
-	return function;
-}
-
-static void add_run(struct chain *c, const struct look *l, uint64_t from_ns, uint64_t to_ns)
+static void add_stretch(struct chain *c, const struct look *l, uint32_t function, uint64_t from_ns,
+			uint64_t to_ns)
 {
 	struct chain_part part = part_of(l, from_ns, to_ns);
 
 	part.runs = true;
-	if (!l->depth && !l->queued)
-		part.function = own_function(c, l, from_ns, to_ns);
+	part.function = function;
 	if (l->ends)
 		set_cause(&part, l->ends);
 	add(c, part);
+}
+
+static void pool_add(struct pool *pool, uint32_t function, uint64_t from_ns, uint64_t to_ns)
+{
+	size_t i = 0;
+
+	if (pool->from_ns == pool->to_ns)
+		*pool = (struct pool){.to_ns = to_ns};
+	pool->from_ns = from_ns;
+	while (i < pool->cnt && pool->functions[i] != function)
+		i++;
+	if (i == POOL_FUNCTIONS)
+		return;
+	pool->functions[i] = function;
+	pool->ns[i] += to_ns - from_ns;
+	pool->cnt += i == pool->cnt;
+}
+
+static void pool_flush(struct chain *c, const struct look *l, struct pool *pool)
+{
+	size_t most = 0;
+
+	for (size_t i = 1; i < pool->cnt; i++)
+		most = pool->ns[i] > pool->ns[most] ? i : most;
+	if (pool->from_ns < pool->to_ns)
+		add_stretch(c, l, pool->functions[most], pool->from_ns, pool->to_ns);
+	*pool = (struct pool){0};
+}
+
+/* A stretch in which the thread ran, by the calls that it was in. */
+static void add_run(struct chain *c, const struct look *l, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t part_ns = to_ns > from_ns ? (to_ns - from_ns) / RUN_PARTS : 0;
+	struct pool pool = {0};
+
+	for (uint64_t at_ns = to_ns; at_ns > from_ns && !c->err;) {
+		uint64_t since_ns;
+		uint32_t function = thread_calls__before(c->held, l->pid, l->id, at_ns, &since_ns);
+
+		if (!since_ns && function == UINT32_MAX)
+			function = l->function;
+		if (since_ns < from_ns)
+			since_ns = from_ns;
+		if (at_ns - since_ns >= part_ns) {
+			pool_flush(c, l, &pool);
+			add_stretch(c, l, function, since_ns, at_ns);
+		} else {
+			pool_add(&pool, function, since_ns, at_ns);
+		}
+		at_ns = since_ns;
+	}
+	pool_flush(c, l, &pool);
 }
 
 static void add_wait(struct chain *c, const struct look *l, uint64_t from_ns, uint64_t to_ns,
@@ -177,6 +197,7 @@ static void look_into(struct chain *c, const struct look *l, const struct single
 	look_back(c, (struct look){
 			     .pid = waker->pid,
 			     .tid = waker->tid,
+			     .id = waker->tid,
 			     .comm = waker->comm,
 			     .from_ns = from_ns,
 			     .to_ns = woken_ns,
@@ -208,56 +229,6 @@ static void look_back(struct chain *c, struct look l)
 	}
 }
 
-/* Adds the time of a call in which none of its callees was open. */
-static int add_own(struct chain *c, const struct session_call *call, uint64_t from_ns,
-		   uint64_t to_ns)
-{
-	uint32_t run = 0;
-
-	if (from_ns >= to_ns)
-		return 0;
-	if (ARRAY_RESERVE(&c->own, c->own_cnt, &c->own_cap))
-		return -ENOMEM;
-	if (c->own_cnt)
-		run = c->own[c->own_cnt - 1].run + (c->own[c->own_cnt - 1].thread != call->thread);
-	c->own[c->own_cnt++] = (struct own_stretch){
-		.run = run,
-		.thread = call->thread,
-		.function = c->s->paths[call->path].function,
-		.from_ns = from_ns,
-		.to_ns = to_ns,
-	};
-	return 0;
-}
-
-/* Calls come in order of time, callers before callees: from each call's begin on it is the
- * innermost one, from its end on its caller is. */
-static int find_own(struct chain *c)
-{
-	const struct session *session = c->session;
-	uint64_t at_ns = 0;
-	size_t open = 0; /* from 1 on; 0: none */
-	int err = 0;
-
-	for (size_t i = 0; i <= session->calls_cnt && !err; i++) {
-		const struct session_call *next =
-			i < session->calls_cnt ? &session->calls[i] : NULL;
-
-		while (open && !err && (!next || open != next->caller)) {
-			const struct session_call *o = &session->calls[open - 1];
-
-			err = add_own(c, o, at_ns, o->leave_ns);
-			at_ns = o->leave_ns;
-			open = o->caller;
-		}
-		if (open && !err)
-			err = add_own(c, &session->calls[open - 1], at_ns, next->enter_ns);
-		open = next ? i + 1 : 0;
-		at_ns = next ? next->enter_ns : 0;
-	}
-	return err;
-}
-
 /* The outermost call of the session that is open right before `at_ns`, the one that has begun last;
  * NULL: none is. */
 static const struct session_call *part_before(const struct session *session, uint64_t at_ns)
@@ -282,6 +253,7 @@ static struct look look_of(const struct chain *c, const struct session_call *cal
 	return (struct look){
 		.pid = t->pid,
 		.tid = t->tid,
+		.id = thread_calls__id(t),
 		.comm = t->comm,
 		.from_ns = from_ns,
 		.to_ns = to_ns,
@@ -328,16 +300,14 @@ static void turn_round(struct session *session)
 	}
 }
 
-int critical_path__find(const struct sessions *s, const struct waits *w, struct session *session)
+int critical_path__find(const struct sessions *s, const struct waits *w,
+			const struct thread_calls *held, struct session *session)
 {
-	struct chain c = {.s = s, .waits = w, .session = session};
+	struct chain c = {.s = s, .waits = w, .held = held, .session = session};
 
 	if (session->calls_missing)
 		return 0;
-	c.err = find_own(&c);
-	if (!c.err)
-		follow_parts(&c);
+	follow_parts(&c);
 	turn_round(session);
-	free(c.own);
 	return c.err;
 }

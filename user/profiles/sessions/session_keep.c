@@ -16,6 +16,7 @@
 #include "sessions/session_spec.h"
 #include "sessions/session_waits.h"
 #include "sessions/session_walk.h"
+#include "sessions/thread_calls.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
 #include "util/search.h"
@@ -411,14 +412,35 @@ static int prepare(struct session_keeper *k)
 	return err;
 }
 
+/* What all threads did in kept sessions, and while those that took longest waited. */
+static int hold_calls(struct session_keeper *k, struct thread_calls *held)
+{
+	struct time_window *windows = calloc(k->kept_cnt + k->waits.late_cnt + 1, sizeof(*windows));
+	int err = windows ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < k->kept_cnt && !err; i++)
+		windows[i] = (struct time_window){k->kept[i]->start_ns,
+						  k->kept[i]->start_ns + k->kept[i]->duration_ns};
+	if (!err) {
+		session_waits__windows(&k->waits, &windows[k->kept_cnt]);
+		err = thread_calls__read(k->p, windows, k->kept_cnt + k->waits.late_cnt, held);
+	}
+	free(windows);
+	return err;
+}
+
 int sessions__keep(const struct profile *p, const struct session_spec *spec,
-		   const struct session_parts *parts, struct sessions *s)
+		   const struct session_parts *parts, struct sessions *s, struct thread_calls *held)
 {
 	struct session_keeper k = {.p = p, .spec = spec, .parts = parts, .s = s};
 	int err = prepare(&k);
 
 	if (!err)
 		err = session_walk_both(p, spec->functions, keep_step, leave_step, &k);
+	if (!err && p->waits)
+		err = hold_calls(&k, held);
+	if (!err)
+		err = session_waits__finish(&k.waits, s, held);
 	path_map__fini(&k.map);
 	session_waits__fini(&k.waits);
 	free(k.kept);

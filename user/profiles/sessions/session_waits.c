@@ -11,11 +11,13 @@
 
 #include "calls/profile.h"
 #include "calls/session_data.h"
+#include "sessions/thread_calls.h"
 #include "timeline/waits.h"
 #include "util/array.h"
 #include "util/search.h"
 
 #define SUMS_MAX 100000 /* of kinds of waits; what is of another one is time off the CPU alone */
+#define LATE_MAX 200000 /* waits whose wakers are looked at closely */
 
 /* For qsort_r(): by thread, then in order of time. */
 static int compare_places(const void *a, const void *b, void *ctx)
@@ -51,6 +53,7 @@ void session_waits__fini(struct session_waits *w)
 {
 	free(w->order);
 	free(w->index);
+	free(w->late);
 	*w = (struct session_waits){0};
 }
 
@@ -175,8 +178,28 @@ static uint32_t waker_function(const struct session_waits *w, uint32_t path)
 	return innermost;
 }
 
-int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t path,
-		       const struct single_wait *wait, bool worst, bool usual)
+/* The function of the waker that a wait is told with: that of its innermost call, unless one that
+ * has just ended tells more. */
+static uint32_t told_waker(const struct session_waits *w, const struct single_wait *wait,
+			   const struct thread_calls *held)
+{
+	const struct wait_party *waker = &w->waits->parties[wait->waker - 1];
+	uint64_t woken_ns = single_wait__woken_ns(wait), since_ns;
+	uint32_t innermost = waits__function(w->waits, wait->waker_path), ended = UINT32_MAX;
+
+	/* Of calls that were lost nothing is known. */
+	if (held &&
+	    thread_calls__before(held, waker->pid, waker->tid, woken_ns, &since_ns) == innermost)
+		ended = thread_calls__just_ended(held, waker->pid, waker->tid, wait->begin_ns,
+						 woken_ns);
+	return ended != UINT32_MAX && !function__is_nameless(&w->p->functions[ended])
+		       ? ended
+		       : waker_function(w, wait->waker_path);
+}
+
+static int add_wait(struct session_waits *w, struct sessions *s, uint32_t path,
+		    const struct single_wait *wait, const struct thread_calls *held, bool worst,
+		    bool usual)
 {
 	uint64_t woken_ns = single_wait__woken_ns(wait);
 	struct session_wait kind = {
@@ -189,8 +212,6 @@ int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t pat
 	};
 	int err = 0;
 
-	if (!worst && !usual)
-		return 0;
 	if (wait->waker) {
 		const struct wait_party *waker = &w->waits->parties[wait->waker - 1];
 
@@ -198,7 +219,7 @@ int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t pat
 		kind.waker_pid = waker->pid;
 		kind.waker_tid = waker->tid;
 		memcpy(kind.waker, waker->comm, sizeof(kind.waker));
-		kind.waker_function = waker_function(w, wait->waker_path);
+		kind.waker_function = told_waker(w, wait, held);
 	}
 	if (wait->reason == WAIT_CPU)
 		woken_ns = wait->begin_ns;
@@ -208,5 +229,36 @@ int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t pat
 		.path = path, .reason = WAIT_CPU, .waker_function = UINT32_MAX};
 	if (!err && wait->end_ns > woken_ns)
 		err = add(w, s, &kind, wait->end_ns - woken_ns, worst, usual);
+	return err;
+}
+
+int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t path,
+		       const struct single_wait *wait, bool worst, bool usual)
+{
+	if (!worst && !usual)
+		return 0;
+	if (!worst || !wait->waker || w->late_cnt == LATE_MAX)
+		return add_wait(w, s, path, wait, NULL, worst, usual);
+	if (ARRAY_RESERVE(&w->late, w->late_cnt, &w->late_cap))
+		return -ENOMEM;
+	w->late[w->late_cnt++] = (struct late_wait){wait, path, usual};
+	return 0;
+}
+
+void session_waits__windows(const struct session_waits *w, struct time_window *windows)
+{
+	for (size_t i = 0; i < w->late_cnt; i++)
+		windows[i] = (struct time_window){w->late[i].wait->begin_ns,
+						  single_wait__woken_ns(w->late[i].wait)};
+}
+
+int session_waits__finish(struct session_waits *w, struct sessions *s,
+			  const struct thread_calls *held)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < w->late_cnt && !err; i++)
+		err = add_wait(w, s, w->late[i].path, w->late[i].wait, held, true,
+			       w->late[i].usual);
 	return err;
 }

@@ -10,7 +10,16 @@
 struct profile;
 struct sessions;
 struct single_wait;
+struct thread_calls;
+struct time_window;
 struct waits;
+
+/* Of a session that took longest: whom to name as its waker is found when all calls were met. */
+struct late_wait {
+	const struct single_wait *wait;
+	uint32_t path;
+	bool usual;
+};
 
 /* All zero, but for the waits: nothing so far. */
 struct session_waits {
@@ -22,6 +31,8 @@ struct session_waits {
 	size_t at, end;	 /* of `order`: its waits that have not been met yet */
 	uint32_t *index; /* sums by a hash of what they have in common, from 1 on */
 	size_t index_size, sums_cap;
+	struct late_wait *late;
+	size_t late_cnt, late_cap;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -34,8 +45,16 @@ void session_waits__turn(struct session_waits *w, uint32_t thread);
 /* The next wait of the thread that begins before `at_ns`, each once; NULL: there is none. */
 const struct single_wait *session_waits__next(struct session_waits *w, uint64_t at_ns);
 
-/* Adds a wait on a path to the sums of `s`. Returns 0 or -ENOMEM. */
+/* Adds a wait on a path to the sums of `s`, or puts it aside for session_waits__finish(). Returns 0
+ * or -ENOMEM. */
 int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t path,
 		       const struct single_wait *wait, bool worst, bool usual);
+
+/* The stretches of time that session_waits__finish() wants the calls of, `late_cnt` of them. */
+void session_waits__windows(const struct session_waits *w, struct time_window *windows);
+
+/* Adds what was put aside; `held` knows what wakers did. Returns 0 or -ENOMEM. */
+int session_waits__finish(struct session_waits *w, struct sessions *s,
+			  const struct thread_calls *held);
 
 #endif

@@ -18,6 +18,7 @@
 #include "sessions/session_keep.h"
 #include "sessions/session_links.h"
 #include "sessions/session_walk.h"
+#include "sessions/thread_calls.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
 #include "util/search.h"
@@ -286,14 +287,14 @@ static void finder_clear(struct finder *f)
 	free(f->parts.extents);
 }
 
-static int find_chains(const struct profile *p, struct sessions *s)
+static int find_chains(const struct profile *p, const struct thread_calls *held, struct sessions *s)
 {
 	int err = 0;
 
 	s->has_waits = p->waits;
 	for (size_t i = 0; p->waits && i < s->groups_cnt && !err; i++) {
 		for (size_t n = 0; n < s->groups[i].slowest_cnt && !err; n++)
-			err = critical_path__find(s, p->waits, &s->groups[i].slowest[n]);
+			err = critical_path__find(s, p->waits, held, &s->groups[i].slowest[n]);
 	}
 	return err;
 }
@@ -307,6 +308,7 @@ int sessions__find(const struct profile *p, const struct session_spec *spec, str
 		.wanted = spec->slowest,
 		.random = SAMPLE_SEED,
 	};
+	struct thread_calls held = {0};
 	int err = f.s ? prepare(&f) : -ENOMEM;
 
 	if (spec->over_ns && f.wanted < OVER_MAX)
@@ -318,11 +320,12 @@ int sessions__find(const struct profile *p, const struct session_spec *spec, str
 	if (!err)
 		err = finish_groups(&f);
 	if (!err)
-		err = sessions__keep(p, spec, &f.parts, f.s);
+		err = sessions__keep(p, spec, &f.parts, f.s, &held);
 	if (!err)
-		err = find_chains(p, f.s);
+		err = find_chains(p, &held, f.s);
 	if (!err && spec->id.value)
 		err = sessions__set_ids(p, &spec->id, f.s);
+	thread_calls__fini(&held);
 	if (f.s)
 		finder_clear(&f);
 	if (err) {

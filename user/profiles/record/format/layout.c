@@ -111,6 +111,7 @@ static const struct field functions[] = {
 	PLAIN(6, U32, struct profile_function, line),
 	PLAIN(7, U32, struct profile_function, sampled),
 	PLAIN(8, U32, struct profile_function, kind),
+	PLAIN(9, U32, struct profile_function, leaves_by_jump),
 };
 const struct layout layout_functions = LAYOUT(TABLE_FUNCTIONS, struct profile_function, functions);
 
