@@ -15,15 +15,16 @@ static const struct recorded_path paths[] = {{0, HANDLE, 1}, {1, WORK, 1}, {0, F
 
 static const char expected_sentence[] =
 	"p99 sessions take 8.00 us longer: 7.20 us waiting for lock log_lock, held by `flush` in "
-	"thread writer; 500 ns more in `handle`; 300 ns elsewhere";
+	"thread writer, which spent 6.90 us sleeping; 500 ns more in `handle`; 300 ns elsewhere";
 
 static const char expected_text[] =
 	"p99 sessions take 8.00 us longer: 7.20 us waiting for lock log_lock, held by `flush` in "
-	"thread writer; 500 ns more in `handle`; 300 ns elsewhere\n"
+	"thread writer, which spent 6.90 us sleeping; 500 ns more in `handle`; 300 ns elsewhere\n"
 	"\n"
 	"of which, in the mean of p99 sessions (1) and of the faster half (9)\n"
 	"    MORE      P99    USUAL  WHAT\n"
-	"+7.20 us  7.20 us     0 ns  waiting for lock log_lock, held by `flush` in thread writer\n"
+	"+7.20 us  7.20 us     0 ns  waiting for lock log_lock, held by `flush` in thread writer, "
+	"which spent 6.90 us sleeping\n"
 	" +500 ns  1.00 us   500 ns  more in `handle`\n"
 	" +300 ns   300 ns     0 ns  waiting for a CPU\n"
 	"    0 ns   500 ns   500 ns  more in `work`\n"
@@ -398,6 +399,57 @@ static void test_chain_of_others(void **state)
 	profile__free(p);
 }
 
+/* The writer waits in turn for db_lock, which thread janitor holds while it burns: that is told, as
+ * most of the wait for log_lock is that. */
+static void test_behind(void **state)
+{
+	static const struct recorded_path behind_paths[] = {
+		{0, HANDLE, 1}, {1, WORK, 1}, {0, FLUSH, 2}, {0, LOOP, 3}, {4, BURN, 3}};
+	struct profile *p = make();
+	char sentence[WHY_SENTENCE];
+	struct session_ranks ranks;
+	struct session_why why;
+
+	fixture_function(p, "loop");
+	fixture_function(p, "burn(int)");
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = 40500,
+					.took_ns = 7500,
+					.ready_ns = 300,
+					.reason = WAIT_LOCK,
+					.kind = WAIT_OBJECT_LOCK,
+					.object = 0x1000,
+					.object_name = "log_lock",
+					.at = {7, 8, 1, 2, "srv"},
+					.waker = {7, 9, 2, 3, "writer"}},
+		 1);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = 40600,
+					.took_ns = 7000,
+					.reason = WAIT_LOCK,
+					.kind = WAIT_OBJECT_LOCK,
+					.object = 0x2000,
+					.object_name = "db_lock",
+					.at = {7, 9, 2, 3, "writer"},
+					.waker = {7, 10, 3, 5, "janitor"}},
+		 2);
+	assert_int_equal(waits__settle(p->waits, behind_paths, 5), 0);
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	assert_string_equal(
+		session_why__sentence(p, &why, sentence),
+		"p99 sessions take 8.00 us longer: 7.20 us waiting for lock log_lock, "
+		"held by `flush` in thread writer, which spent 7.00 us in `loop › burn` "
+		"(thread janitor) holding db_lock; 500 ns more in `handle`; 300 ns "
+		"elsewhere");
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+}
+
 static uint32_t random_word(uint32_t *state, uint32_t below)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -446,10 +498,19 @@ static void test_names(void **state)
 		{"(anonymous namespace)::f(int)", "(anonymous namespace)::f"},
 		{"functor::operator()(int) const", "functor::operator()"},
 		{"plain", "plain"},
+		{"std::_Function_handler<bool (char), is_vowel_of_the_alphabet_of_some_language>"
+		 "::_M_invoke(std::_Any_data const&, char&&)",
+		 "std::_Function_handler<…>::_M_invoke"},
+		{"void ns::sort<int>(int*, int*)", "ns::sort<int>"},
+		{"bool (anonymous namespace)::f<void (*)(int)>(int) [clone .isra.0]",
+		 "(anonymous namespace)::f<void (*)(int)>"},
+		{"main.(*Server).handle", "main.(*Server).handle"},
+		{"ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää",
+		 "ääääääääääääääääääääääääääääääääääääääääääääääääääääääääääääää…"},
 	};
 	char text[WHY_TEXT];
 
-	for (size_t i = 0; i < 4; i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		part.function = fixture_function(p, names[i][0]);
 		assert_string_equal(chain_part__text(p, &part, text), names[i][1]);
 	}
@@ -468,6 +529,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_chain, range_teardown),
 		cmocka_unit_test_teardown(test_just_ended, range_teardown),
 		cmocka_unit_test_teardown(test_chain_of_others, range_teardown),
+		cmocka_unit_test_teardown(test_behind, range_teardown),
 		cmocka_unit_test_teardown(test_nonsense, range_teardown),
 		cmocka_unit_test(test_names),
 	};

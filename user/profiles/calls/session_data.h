@@ -50,6 +50,7 @@ struct chain_part {
 	pid_t pid, tid;
 	char comm[16];
 	uint32_t function; /* the innermost call there, or most of the time; UINT32_MAX: none */
+	uint32_t caller;   /* of that call; UINT32_MAX: none is known */
 	uint32_t depth;	   /* 0: the session's own thread; 1: one that it waited for, and so on */
 	bool runs;
 	bool queued; /* the task waited for a thread (--link) */
@@ -58,6 +59,12 @@ struct chain_part {
 	uint32_t reason, kind;
 	uint64_t object;
 	const char *object_name;
+	/* At depth 1 or more: what the session's own thread waits for meanwhile. */
+	struct {
+		uint32_t reason, kind;
+		uint64_t object;
+		const char *object_name;
+	} root;
 };
 
 /* A call of a kept session. */

@@ -32,9 +32,11 @@ struct look {
 	uint64_t from_ns, to_ns;
 	/* Its innermost call at `to_ns`, where none is held; UINT32_MAX: none is known. */
 	uint32_t function;
+	uint32_t caller; /* of that call; UINT32_MAX: none is known */
 	uint32_t depth;
 	bool queued;
 	const struct single_wait *ends; /* the wait that it ends; NULL: none */
+	const struct single_wait *root; /* of the session's own thread, as at depth 1; else NULL */
 };
 
 /* Puts a part before those that there are; the chain is turned round in the end. */
@@ -47,9 +49,12 @@ static void add(struct chain *c, struct chain_part part)
 	if (part.from_ns >= part.to_ns || c->err)
 		return;
 	if (last && last->pid == part.pid && last->tid == part.tid && last->runs == part.runs &&
-	    last->function == part.function && last->reason == part.reason &&
+	    last->function == part.function && last->caller == part.caller &&
+	    last->reason == part.reason &&
 	    !wait_object__compare(last->object, last->object_name, part.object, part.object_name) &&
-	    last->depth == part.depth && last->queued == part.queued) {
+	    last->depth == part.depth && last->queued == part.queued &&
+	    last->root.reason == part.root.reason && last->root.kind == part.root.kind &&
+	    last->root.object == part.root.object) {
 		last->from_ns = part.from_ns;
 		return;
 	}
@@ -72,10 +77,17 @@ static struct chain_part part_of(const struct look *l, uint64_t from_ns, uint64_
 		.pid = l->pid,
 		.tid = l->tid,
 		.function = l->function,
+		.caller = l->caller,
 		.depth = l->depth,
 		.queued = l->queued,
 	};
 
+	if (l->root) {
+		part.root.reason = l->root->reason;
+		part.root.kind = l->root->kind;
+		part.root.object = l->root->object;
+		part.root.object_name = l->root->object_name;
+	}
 	strncpy(part.comm, l->comm, sizeof(part.comm) - 1);
 	return part;
 }
@@ -91,35 +103,37 @@ static void set_cause(struct chain_part *part, const struct single_wait *w)
 /* Stretches that follow each other, each too short to be a part of its own. */
 struct pool {
 	uint64_t from_ns, to_ns; /* the same: none */
-	uint32_t functions[POOL_FUNCTIONS];
+	struct held_place places[POOL_FUNCTIONS];
 	uint64_t ns[POOL_FUNCTIONS];
 	size_t cnt;
 };
 
-static void add_stretch(struct chain *c, const struct look *l, uint32_t function, uint64_t from_ns,
-			uint64_t to_ns)
+static void add_stretch(struct chain *c, const struct look *l, const struct held_place *place,
+			uint64_t from_ns, uint64_t to_ns)
 {
 	struct chain_part part = part_of(l, from_ns, to_ns);
 
 	part.runs = true;
-	part.function = function;
+	part.function = place->function;
+	part.caller = place->caller;
 	if (l->ends)
 		set_cause(&part, l->ends);
 	add(c, part);
 }
 
-static void pool_add(struct pool *pool, uint32_t function, uint64_t from_ns, uint64_t to_ns)
+static void pool_add(struct pool *pool, const struct held_place *place, uint64_t from_ns,
+		     uint64_t to_ns)
 {
 	size_t i = 0;
 
 	if (pool->from_ns == pool->to_ns)
 		*pool = (struct pool){.to_ns = to_ns};
 	pool->from_ns = from_ns;
-	while (i < pool->cnt && pool->functions[i] != function)
+	while (i < pool->cnt && pool->places[i].function != place->function)
 		i++;
 	if (i == POOL_FUNCTIONS)
 		return;
-	pool->functions[i] = function;
+	pool->places[i] = *place;
 	pool->ns[i] += to_ns - from_ns;
 	pool->cnt += i == pool->cnt;
 }
@@ -131,7 +145,7 @@ static void pool_flush(struct chain *c, const struct look *l, struct pool *pool)
 	for (size_t i = 1; i < pool->cnt; i++)
 		most = pool->ns[i] > pool->ns[most] ? i : most;
 	if (pool->from_ns < pool->to_ns)
-		add_stretch(c, l, pool->functions[most], pool->from_ns, pool->to_ns);
+		add_stretch(c, l, &pool->places[most], pool->from_ns, pool->to_ns);
 	*pool = (struct pool){0};
 }
 
@@ -142,18 +156,18 @@ static void add_run(struct chain *c, const struct look *l, uint64_t from_ns, uin
 	struct pool pool = {0};
 
 	for (uint64_t at_ns = to_ns; at_ns > from_ns && !c->err;) {
-		uint64_t since_ns;
-		uint32_t function = thread_calls__before(c->held, l->pid, l->id, at_ns, &since_ns);
+		struct held_place place = thread_calls__before(c->held, l->pid, l->id, at_ns);
+		uint64_t since_ns = place.since_ns > from_ns ? place.since_ns : from_ns;
 
-		if (!since_ns && function == UINT32_MAX)
-			function = l->function;
-		if (since_ns < from_ns)
-			since_ns = from_ns;
+		if (!place.since_ns && place.function == UINT32_MAX) {
+			place.function = l->function;
+			place.caller = l->caller;
+		}
 		if (at_ns - since_ns >= part_ns) {
 			pool_flush(c, l, &pool);
-			add_stretch(c, l, function, since_ns, at_ns);
+			add_stretch(c, l, &place, since_ns, at_ns);
 		} else {
-			pool_add(&pool, function, since_ns, at_ns);
+			pool_add(&pool, &place, since_ns, at_ns);
 		}
 		at_ns = since_ns;
 	}
@@ -202,8 +216,10 @@ static void look_into(struct chain *c, const struct look *l, const struct single
 			     .from_ns = from_ns,
 			     .to_ns = woken_ns,
 			     .function = waits__function(c->waits, w->waker_path),
+			     .caller = waits__caller(c->waits, w->waker_path),
 			     .depth = l->depth + 1,
 			     .ends = w,
+			     .root = l->root ? l->root : w,
 		     });
 }
 
@@ -224,6 +240,7 @@ static void look_back(struct chain *c, struct look l)
 		begin_ns = w->begin_ns > l.from_ns ? w->begin_ns : l.from_ns;
 		add_run(c, &l, end_ns, at_ns);
 		l.function = waits__function(c->waits, w->path);
+		l.caller = waits__caller(c->waits, w->path);
 		look_into(c, &l, w, begin_ns, end_ns);
 		at_ns = begin_ns;
 	}
@@ -258,6 +275,7 @@ static struct look look_of(const struct chain *c, const struct session_call *cal
 		.from_ns = from_ns,
 		.to_ns = to_ns,
 		.function = c->s->paths[call->path].function,
+		.caller = UINT32_MAX,
 	};
 }
 
@@ -273,7 +291,7 @@ static void follow_parts(struct chain *c)
 		struct look l = {.comm = "", .from_ns = begin_ns, .to_ns = at_ns};
 
 		if (!part) { /* whose calls are missing */
-			l.function = UINT32_MAX;
+			l.function = l.caller = UINT32_MAX;
 			add_run(c, &l, begin_ns, at_ns);
 			return;
 		}

@@ -184,12 +184,12 @@ static uint32_t told_waker(const struct session_waits *w, const struct single_wa
 			   const struct thread_calls *held)
 {
 	const struct wait_party *waker = &w->waits->parties[wait->waker - 1];
-	uint64_t woken_ns = single_wait__woken_ns(wait), since_ns;
+	uint64_t woken_ns = single_wait__woken_ns(wait);
 	uint32_t innermost = waits__function(w->waits, wait->waker_path), ended = UINT32_MAX;
 
 	/* Of calls that were lost nothing is known. */
 	if (held &&
-	    thread_calls__before(held, waker->pid, waker->tid, woken_ns, &since_ns) == innermost)
+	    thread_calls__before(held, waker->pid, waker->tid, woken_ns).function == innermost)
 		ended = thread_calls__just_ended(held, waker->pid, waker->tid, wait->begin_ns,
 						 woken_ns);
 	return ended != UINT32_MAX && !function__is_nameless(&w->p->functions[ended])

@@ -181,16 +181,23 @@ static const struct held_stack *stack_at(const struct thread_calls *t, pid_t pid
 	return found;
 }
 
-uint32_t thread_calls__before(const struct thread_calls *t, pid_t pid, int64_t id, uint64_t at_ns,
-			      uint64_t *since_ns)
+struct held_place thread_calls__before(const struct thread_calls *t, pid_t pid, int64_t id,
+				       uint64_t at_ns)
 {
+	struct held_place place = {UINT32_MAX, UINT32_MAX, 0};
+	const struct held_call *call;
 	struct moment m;
 
-	*since_ns = 0;
 	if (!stack_at(t, pid, id, at_ns, &m))
-		return UINT32_MAX;
-	*since_ns = m.since_ns;
-	return m.innermost ? t->calls[m.innermost - 1].function : UINT32_MAX;
+		return place;
+	place.since_ns = m.since_ns;
+	if (!m.innermost)
+		return place;
+	call = &t->calls[m.innermost - 1];
+	place.function = call->function;
+	if (call->caller)
+		place.caller = t->calls[call->caller - 1].function;
+	return place;
 }
 
 /* The last callee of `around` (0: outermost call) that begins before `at_ns`; 0: there is none. */

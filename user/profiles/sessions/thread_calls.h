@@ -49,11 +49,16 @@ int thread_calls__read(const struct profile *p, struct time_window *windows, siz
 		       struct thread_calls *out);
 void thread_calls__fini(struct thread_calls *t);
 
-/* The innermost call of the thread right before `at_ns`; *since_ns: from when on it has been that,
- * without a break. UINT32_MAX: the thread was in no call, or none is held; *since_ns is 0 if there
- * is none before either. */
-uint32_t thread_calls__before(const struct thread_calls *t, pid_t pid, int64_t id, uint64_t at_ns,
-			      uint64_t *since_ns);
+/* Where a thread was. */
+struct held_place {
+	uint32_t function; /* of the innermost call; UINT32_MAX: in none, or none is held */
+	uint32_t caller;   /* of that call's caller; UINT32_MAX: it has none */
+	uint64_t since_ns; /* from when on it was there without a break; 0: nothing was before */
+};
+
+/* The thread's innermost call right before `at_ns`. */
+struct held_place thread_calls__before(const struct thread_calls *t, pid_t pid, int64_t id,
+				       uint64_t at_ns);
 
 /*
  * Who has made the thread do what it did at the end of [from_ns, to_ns), where its innermost call

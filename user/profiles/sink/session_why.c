@@ -13,6 +13,7 @@
 #include "calls/profile.h"
 #include "calls/session_data.h"
 #include "sink/names.h"
+#include "sink/session_behind.h"
 #include "sink/session_ranks.h"
 #include "timeline/waits.h"
 #include "util/array.h"
@@ -356,6 +357,12 @@ static int find_parts(struct finder *f)
 	w->cnt = err ? 0 : kept;
 	if (w->cnt)
 		qsort(w->parts, w->cnt, sizeof(*w->parts), compare_parts);
+	for (size_t i = 0; i < w->cnt; i++) {
+		if (w->parts[i].kind == WHY_WAIT && w->parts[i].wait->waker_pid) {
+			session_behind__find(f->g, &w->parts[i]);
+			break;
+		}
+	}
 	return err;
 }
 

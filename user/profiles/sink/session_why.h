@@ -41,7 +41,12 @@ struct why_part {
 	const struct session_wait *wait;
 	bool object;
 	double waker_ns; /* worst_ns of that waker */
-	bool parked;	 /* of WHY_SHORT: a goroutine, which is off its thread, and waits nowhere */
+	/* Of the wait with most more_ns: what was done mostly while it lasted, by whichever thread
+	 * was waited for, at any depth: a stretch like others that make up this part of the wait;
+	 * NULL: nothing was, or it is the waker's function, which is told anyway. */
+	const struct chain_part *behind;
+	double behind_part;
+	bool parked; /* of WHY_SHORT: a goroutine, which is off its thread, and waits nowhere */
 };
 
 struct session_why {

@@ -252,3 +252,9 @@ uint32_t waits__function(const struct waits *w, uint32_t path)
 {
 	return path && path <= w->paths_cnt ? w->paths[path - 1].function : UINT32_MAX;
 }
+
+uint32_t waits__caller(const struct waits *w, uint32_t path)
+{
+	return path && path <= w->paths_cnt ? waits__function(w, w->paths[path - 1].parent)
+					    : UINT32_MAX;
+}

@@ -118,4 +118,7 @@ const struct single_wait *waits__before(const struct waits *w, const struct wait
 /* The function of a path of the waits'; UINT32_MAX: of path 0. */
 uint32_t waits__function(const struct waits *w, uint32_t path);
 
+/* And of its caller; UINT32_MAX: of outermost calls, and of path 0. */
+uint32_t waits__caller(const struct waits *w, uint32_t path);
+
 #endif

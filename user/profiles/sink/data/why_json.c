@@ -48,6 +48,24 @@ static void write_wait(struct json *j, const struct profile *p, const struct lis
 	json_close(j, '}');
 }
 
+static void write_behind(struct json *j, const struct profile *p, const struct listing *functions,
+			 const struct why_part *part)
+{
+	const struct chain_part *b = part->behind;
+
+	json_member_open(j, "behind", '{');
+	json_member_u64(j, "p99_ns", (uint64_t)(part->worst_ns * part->behind_part));
+	json_member_bool(j, "running", b->runs);
+	json_member_i64(j, "pid", b->pid);
+	json_member_i64(j, "tid", b->tid);
+	json_member_string(j, "comm", b->comm);
+	write_function(j, p, functions, b->function);
+	json_member_u64(j, "depth", b->depth);
+	json_member_string(j, "reason", wait_reason__word(b->reason));
+	write_object(j, b->kind, b->object, b->object_name);
+	json_close(j, '}');
+}
+
 static void write_part(struct json *j, const struct profile *p, const struct listing *functions,
 		       const struct why_part *part)
 {
@@ -67,6 +85,8 @@ static void write_part(struct json *j, const struct profile *p, const struct lis
 	json_member_double(j, "usual_calls", part->usual_calls);
 	if (part->kind == WHY_WAIT)
 		write_wait(j, p, functions, part);
+	if (part->behind)
+		write_behind(j, p, functions, part);
 	json_member_string(j, "text", why_part__text(p, part, text));
 	json_close(j, '}');
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "calls/profile.h"
@@ -11,10 +12,12 @@
 #include "sink/names.h"
 #include "sink/session_why.h"
 #include "timeline/waits.h"
+#include "util/cxx_name.h"
 #include "util/text.h"
 
-#define TOLD_MAX 5  /* parts of a sentence */
-#define NAME_LEN 80 /* room for a function's name */
+#define TOLD_MAX     5	/* parts of a sentence */
+#define NAME_COLUMNS 60 /* of a function's name, if it can be made as short */
+#define NAME_LEN     128
 
 /* Text on its way, cut to its room. */
 struct words {
@@ -48,20 +51,30 @@ static const char *const waiting[WAIT_REASONS] = {
 	[WAIT_STOPPED] = "stopped",
 };
 
-/* A function's name without its parameters, in `buf`, which it returns; "": there is none. */
+/* A function's name as short as it can be told, "std::map<…>::at" say, in `buf`, which it returns;
+ * "": there is none. */
 static const char *function_at(const struct profile *p, uint32_t function, char buf[NAME_LEN])
 {
-	static const char operator[] = "operator";
 	const char *name =
 		function < p->functions_cnt ? function__name(&p->functions[function]) : "";
-	size_t len = strcspn(name, "(");
+	char *copy = strdup(name), *from;
+	size_t len;
 
-	/* Of operator() and (anonymous namespace)::f the first one is no parameter. */
-	while (name[len] && (!len || !strncmp(name + len, "(anonymous", strlen("(anonymous")) ||
-			     (len >= strlen(operator) &&
-			      !strncmp(name + len - strlen(operator), operator, strlen(operator)))))
-		len += 1 + strcspn(name + len + 1, "(");
-	snprintf(buf, NAME_LEN, "%.*s", (int)len, name);
+	*buf = '\0';
+	if (!copy)
+		return buf;
+	from = cxx_name__cut_parameters(copy);
+	cxx_name__fit(from, NAME_COLUMNS);
+	len = strlen(from);
+	if (len >= NAME_LEN) {
+		/* Not amid a character: those after its first byte begin with bits 10. */
+		for (len = NAME_LEN - sizeof("…"); len && (from[len] & 0xc0) == 0x80;)
+			len--;
+		snprintf(buf, NAME_LEN, "%.*s…", (int)len, from);
+	} else {
+		memcpy(buf, from, len + 1);
+	}
+	free(copy);
 	return buf;
 }
 
@@ -104,18 +117,55 @@ static bool is_named_lock(const struct why_part *part)
 }
 
 /* Most of the time is that waker's, or it is not told. */
+static bool is_waker_told(const struct why_part *part)
+{
+	return part->wait->waker_pid && part->waker_ns >= part->worst_ns / 2;
+}
+
 static void say_waker(struct words *w, const struct profile *p, const struct why_part *part)
 {
 	const struct session_wait *wait = part->wait;
 	char buf[NAME_LEN];
 	const char *name = function_at(p, wait->waker_function, buf);
 
-	if (!wait->waker_pid || part->waker_ns < part->worst_ns / 2)
+	if (!is_waker_told(part))
 		return;
 	say(w, ", %s by ", wait->kind == WAIT_OBJECT_LOCK && part->object ? "held" : "woken");
 	if (*name)
 		say(w, "`%s` in ", name);
 	say(w, "%s %.15s", wait->other_process ? "process" : "thread", wait->waker);
+}
+
+/* ", which spent 28 ms in `vacuum` (thread janitor) holding db_lock". */
+static void say_behind(struct words *w, const struct profile *p, const struct why_part *part)
+{
+	const struct session_wait *wait = part->wait;
+	const struct chain_part *b = part->behind;
+	bool by_waker = is_waker_told(part), same;
+	char ns[32], buf[NAME_LEN], caller_buf[NAME_LEN];
+	const char *name, *caller;
+
+	if (!b || part->more_ns < 1)
+		return;
+	same = by_waker && b->pid == wait->waker_pid && !strcmp(b->comm, wait->waker);
+	text_duration((uint64_t)(part->more_ns * part->behind_part), ns, sizeof(ns));
+	say(w, by_waker ? ", which spent %s" : ", of which %s were", ns);
+	if (!b->runs) {
+		say(w, " ");
+		say_object(w, b->reason, b->kind, b->object, b->object_name);
+	}
+	name = function_at(p, b->function, buf);
+	caller = b->caller == wait->waker_function ? "" : function_at(p, b->caller, caller_buf);
+	if (*name && (b->runs || !same || b->function != wait->waker_function))
+		say(w, " in `%s%s%s`", caller, *caller ? " › " : "", name);
+	else if (b->runs)
+		say(w, " running");
+	if (!same)
+		say(w, " (%s %.15s)",
+		    b->pid == wait->waker_pid || !wait->other_process ? "thread" : "process",
+		    b->comm);
+	if (b->runs && b->depth > 1 && b->reason == WAIT_LOCK && b->object_name)
+		say(w, " holding %.60s", b->object_name);
 }
 
 /* Whether it is rather that there are more calls than that each takes longer. That there is one
@@ -195,6 +245,8 @@ char *why_part__text(const struct profile *p, const struct why_part *part, char 
 		if (!is_named_lock(part) || !part->wait->waker_pid || more_calls)
 			say_place(&w, p, part, name);
 		say_waker(&w, p, part);
+		if (!more_calls)
+			say_behind(&w, p, part);
 		break;
 	}
 	if (more_calls)

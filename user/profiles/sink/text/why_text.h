@@ -12,7 +12,7 @@ struct profile;
 struct session_why;
 struct why_part;
 
-#define WHY_TEXT 512
+#define WHY_TEXT 1024
 
 /* "waiting for lock 0x55e8 (log_mutex), held by flush_log in thread writer", in `buf`, which it
  * returns. Names are a stranger's, as they are. */
