@@ -450,6 +450,55 @@ static void test_behind(void **state)
 	profile__free(p);
 }
 
+/* Sessions in which work() takes 500 of 1,000 ns, and no two differ but by 100 ns of handle()'s own
+ * time: after the fifth, work() is not traced any more. */
+static void test_dropped(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t handle = fixture_function(p, "handle"), work = fixture_function(p, "work");
+	uint32_t leaf = fixture_function(p, "leaf"), t = fixture_thread(p, 7, 8, "srv");
+	uint32_t nodes[4], i;
+	char sentence[WHY_SENTENCE];
+	struct session_ranks ranks;
+	struct session_why why;
+
+	nodes[0] = fixture_node(p, t, 0, handle, 10, 10000, 6000);
+	nodes[1] = fixture_node(p, t, nodes[0], work, 5, 2500, 2000);
+	nodes[2] = fixture_node(p, t, nodes[1], leaf, 5, 500, 500);
+	nodes[3] = fixture_node(p, t, nodes[0], leaf, 5, 500, 500);
+	for (i = 0; i < 10; i++) {
+		uint64_t at = i * 10000, took = 1000 + (i == 2 ? 100 : 0);
+
+		add_call(t, (struct timeline_call){nodes[0], at, at + took, 0});
+		if (i < 5)
+			add_call(t, (struct timeline_call){nodes[1], at + 200, at + 700, 0});
+		add_call(t, (struct timeline_call){nodes[i < 5 ? 2 : 3], at + 300, at + 400, 0});
+	}
+	p->drops = calloc(1, sizeof(*p->drops));
+	assert_non_null(p->drops);
+	p->drops[p->drops_cnt++] = (struct profile_drop){.function = work, .at_ns = 45000};
+	p->duration_ns = 1000000;
+	fixture_finish(p);
+	set_timeline(p);
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	assert_int_equal(waits__settle(p->waits, paths, 3), 0);
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	assert_string_equal(session_why__sentence(p, &why, sentence),
+			    "p99 sessions take 100 ns longer: 100 ns more in `handle`");
+	/* One part for handle(), one for leaf(): it was called as often, from whomever. */
+	assert_int_equal(why.cnt, 2);
+	assert_true(why.parts[1].function == leaf && why.parts[1].more_ns == 0);
+	assert_true(why.parts[1].worst_calls == 1 && why.parts[1].usual_calls == 1);
+	/* Kept sessions have all their calls. */
+	assert_int_equal(p->sessions->groups[0].slowest[0].calls_cnt, 3);
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+}
+
 static uint32_t random_word(uint32_t *state, uint32_t below)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -530,6 +579,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_just_ended, range_teardown),
 		cmocka_unit_test_teardown(test_chain_of_others, range_teardown),
 		cmocka_unit_test_teardown(test_behind, range_teardown),
+		cmocka_unit_test_teardown(test_dropped, range_teardown),
 		cmocka_unit_test_teardown(test_nonsense, range_teardown),
 		cmocka_unit_test(test_names),
 	};

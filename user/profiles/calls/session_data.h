@@ -14,7 +14,9 @@
 struct call_value;
 struct profile_thread;
 
-/* A path below a session's function, whichever thread it was on. */
+/* A path below a session's function, whichever thread it was on. Of a function that was not traced
+ * all the time that sessions span, as the budget dropped it amid the run, calls count as their
+ * caller's time: or sessions before and after that were told apart by nothing else. */
 struct session_path {
 	uint32_t parent; /* in sessions::paths; 0: the session's own call */
 	uint32_t function;
@@ -126,7 +128,8 @@ struct session_group {
 	uint64_t usual_cnt, usual_total_ns, usual_queue_ns;
 	/* And those that took p99_ns or longer. */
 	uint64_t worst_cnt, worst_total_ns, worst_queue_ns;
-	uint32_t path; /* of its own calls, in sessions::paths */
+	uint32_t path;		    /* of its own calls, in sessions::paths */
+	uint64_t first_ns, last_ns; /* when the first of them began, and the last one ended */
 };
 
 struct sessions {

@@ -28,7 +28,8 @@
 struct place {
 	bool in;
 	bool slow, usual, worst;
-	uint32_t path;
+	uint32_t path;	      /* of the call */
+	uint32_t sum_path;    /* whose sums its time is in: the same, or its caller's */
 	struct session *kept; /* NULL: it is not */
 	uint32_t call;	      /* in its calls, from 1 on; 0: there was no room */
 	uint64_t self_ns;     /* the call's time, less that of its callees so far */
@@ -49,6 +50,7 @@ struct session_keeper {
 	struct path_map map;
 	size_t map_size, paths_cap;
 	struct session_waits waits;
+	bool *partly; /* by function: it was not traced all the time that sessions span */
 	struct keep_frame *frames; /* by depth */
 	size_t frames_cap;
 };
@@ -208,6 +210,21 @@ static uint64_t take_off(struct place *around, uint64_t took_ns, uint64_t off_ns
 	return off_ns;
 }
 
+/* The path of the call, and the one whose sums it is in; 0: there is no room. */
+static int find_paths(struct session_keeper *k, uint32_t function, bool joins,
+		      const struct place *at, uint32_t *path, uint32_t *sum_path)
+{
+	int err = 0;
+
+	*sum_path = at->sum_path;
+	if (!joins)
+		err = find_path(k, at->sum_path, function, sum_path);
+	*path = *sum_path;
+	if (!err && at->kept && (joins || at->path != at->sum_path))
+		err = find_path(k, at->path, function, path);
+	return err;
+}
+
 /* The place of a call in the session that `at` is a place of; `around` is its caller there, or
  * NULL: it is outermost. What there is no room for is part of its caller. */
 static int enter_place(struct session_keeper *k, const struct session_step *step, struct place *at,
@@ -215,12 +232,13 @@ static int enter_place(struct session_keeper *k, const struct session_step *step
 {
 	uint64_t took_ns = step->call->leave_ns - step->call->enter_ns;
 	uint64_t off_ns = step->call->off_ns < took_ns ? step->call->off_ns : took_ns;
-	uint32_t caller = around ? around->call : 0, path;
-	int err = find_path(k, at->path, step->function, &path);
+	uint32_t caller = around ? around->call : 0, path, sum_path;
+	bool joins = around && k->partly[step->function];
+	int err = find_paths(k, step->function, joins, at, &path, &sum_path);
 
 	if (err)
 		return err;
-	if (!path) {
+	if (!path || !sum_path) {
 		at->off_ns = 0;
 		if (at->kept)
 			at->kept->calls_missing++;
@@ -228,14 +246,18 @@ static int enter_place(struct session_keeper *k, const struct session_step *step
 	}
 	if (around) {
 		off_ns = take_off(around, took_ns, off_ns);
-		charge(&k->s->paths[at->path], at, -took_ns, -off_ns);
+		if (!joins)
+			charge(&k->s->paths[at->sum_path], at, -took_ns, -off_ns);
 	}
 	at->path = path;
+	at->sum_path = sum_path;
 	at->self_ns = took_ns;
 	at->off_ns = off_ns;
-	charge(&k->s->paths[path], at, took_ns, off_ns);
-	k->s->paths[path].worst_calls += at->worst;
-	k->s->paths[path].usual_calls += at->usual;
+	if (!joins) {
+		charge(&k->s->paths[sum_path], at, took_ns, off_ns);
+		k->s->paths[sum_path].worst_calls += at->worst;
+		k->s->paths[sum_path].usual_calls += at->usual;
+	}
 	return at->kept ? keep_call(k, step, at, caller) : 0;
 }
 
@@ -336,7 +358,7 @@ static int enter_linked(struct session_keeper *k, const struct session_step *ste
 		return 0;
 	*at = begin_place(k, part->session, e->function, e->duration_ns);
 	/* Parts hang below the session's own call. */
-	at->path = sessions__group(k->s, e->function)->path;
+	at->path = at->sum_path = sessions__group(k->s, e->function)->path;
 	err = enter_place(k, step, at, NULL);
 	if (err || !at->kept || !at->call)
 		return err;
@@ -358,10 +380,10 @@ static int take_waits(struct session_keeper *k, const struct session_step *step,
 		const struct keep_frame *f = open ? &k->frames[open - 1] : NULL;
 
 		if (f && f->own.in)
-			err = session_waits__add(&k->waits, k->s, f->own.path, wait, f->own.worst,
-						 f->own.usual);
+			err = session_waits__add(&k->waits, k->s, f->own.sum_path, wait,
+						 f->own.worst, f->own.usual);
 		if (!err && f && f->linked.in)
-			err = session_waits__add(&k->waits, k->s, f->linked.path, wait,
+			err = session_waits__add(&k->waits, k->s, f->linked.sum_path, wait,
 						 f->linked.worst, f->linked.usual);
 	}
 	return err;
@@ -391,11 +413,40 @@ static int keep_step(const struct session_step *step, void *ctx)
 	return err;
 }
 
+/* Finds functions that were dropped amid the sessions, or have come back. */
+static int find_partly(struct session_keeper *k)
+{
+	const struct profile *p = k->p;
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	k->partly = calloc(p->functions_cnt + 1, sizeof(*k->partly));
+	if (!k->partly)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->s->groups_cnt; i++) {
+		const struct session_group *g = &k->s->groups[i];
+
+		if (g->count && g->first_ns < first_ns)
+			first_ns = g->first_ns;
+		if (g->last_ns > last_ns)
+			last_ns = g->last_ns;
+	}
+	for (size_t i = 0; i < p->drops_cnt; i++) {
+		const struct profile_drop *d = &p->drops[i];
+
+		if (d->function < p->functions_cnt && d->at_ns < last_ns &&
+		    (!d->back_ns || d->back_ns > first_ns))
+			k->partly[d->function] = true;
+	}
+	return 0;
+}
+
 /* Room for paths, and those of the sessions' own calls. */
 static int prepare(struct session_keeper *k)
 {
 	int err = list_kept(k);
 
+	if (!err)
+		err = find_partly(k);
 	if (!err)
 		err = session_waits__init(&k->waits, k->p);
 	k->map_size = 1024;
@@ -445,5 +496,6 @@ int sessions__keep(const struct profile *p, const struct session_spec *spec,
 	session_waits__fini(&k.waits);
 	free(k.kept);
 	free(k.frames);
+	free(k.partly);
 	return err;
 }

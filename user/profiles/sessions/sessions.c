@@ -152,6 +152,10 @@ static int measure_step(const struct session_step *step, void *ctx)
 		e->duration_ns = session.duration_ns;
 	}
 	g->count++;
+	if (g->count == 1 || session.start_ns < g->first_ns)
+		g->first_ns = session.start_ns;
+	if (end_ns > g->last_ns)
+		g->last_ns = end_ns;
 	if (session.duration_ns < g->min_ns || g->count == 1)
 		g->min_ns = session.duration_ns;
 	if (session.duration_ns > g->max_ns)
