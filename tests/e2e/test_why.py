@@ -245,6 +245,29 @@ class Why(harness.TestCase):
         self.assertRegex(done.stdout, r"(?m)^ *[0-9.]+ ms +[0-9.]+% +waiting for timer in "
                          r"flush_log in thread helper$")
 
+    def test_first_line(self):
+        """Formats for people begin with why sessions are slow; others leave it to a message."""
+        recording = self.path("rec")
+        done = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "--",
+                            program("causes"), "mutex", stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        why = r"p99 sessions take [0-9.]+ ms longer: .*lock table_lock, held by `flush_log`"
+        for kind in ("tree", "flat", "folded", "csv", "json", "locks"):
+            for quiet in ((), ("-q",)):
+                done = self.process(PROFTRACE, "report", *quiet, "--session", "handle", "-f", kind,
+                                    recording).finish()
+                self.assertEqual(done.status, 0, str(done))
+                if kind in ("tree", "flat"):
+                    self.assertRegex(done.stdout, "^" + why)
+                else:
+                    self.assertNotRegex(done.stdout, "^" + why)
+                told = kind not in ("tree", "flat") and not quiet
+                self.assertEqual(bool(re.search("(?m)^proftrace: " + why, done.stderr)), told,
+                                 str(done))
+        done = self.process(PROFTRACE, "report", "--session", "handle", "--session", "flush_log",
+                            "-f", "tree", recording).finish()
+        self.assertRegex(done.stdout, "(?m)^handle: " + why)
+
     def test_file_lock_of_a_part(self):
         """A range of the recording has the waits of that range."""
         recording = self.path("rec")

@@ -14,6 +14,8 @@
 #include "report/output.h"
 #include "sessions/session_profile.h"
 #include "sessions/sessions.h"
+#include "sink/sink.h"
+#include "sink/text/sessions_summary.h"
 #include "timeline/timeline.h"
 #include "timeline/timeline_view.h"
 #include "util/log.h"
@@ -204,6 +206,20 @@ int show__filter(const struct options *o, struct profile *p)
 	return show__filter_all(o, &p, 1);
 }
 
+/* Formats for people begin with why sessions are slow; of others it is told beside them. */
+static void tell_why(const struct sink *sink, const struct profile *p)
+{
+	char *text, *rest, *line;
+
+	if ((sink->accounts && sink->shows_sessions) || sessions_summary__lines(p, &text))
+		return;
+	for (rest = text; (line = strsep(&rest, "\n"));) {
+		if (*line)
+			log_info("%s", line);
+	}
+	free(text);
+}
+
 /* Formats that show sessions beside what the run has called get both, the others a profile of those
  * that are kept. */
 static int look_for_sessions(const struct output *out, const struct options *o, struct profile *p)
@@ -213,13 +229,14 @@ static int look_for_sessions(const struct output *out, const struct options *o, 
 
 	if (err)
 		return err;
-	if (out->sink->shows_sessions) {
+	if (out->sink->shows_sessions)
 		p->sessions = s;
-		return 0;
-	}
-	err = profile__of_sessions(p, s, out->sink->shows_calls);
+	else
+		err = profile__of_sessions(p, s, out->sink->shows_calls);
 	if (err)
 		log_error("cannot put the sessions together: %s", strerror(-err));
+	else
+		tell_why(out->sink, p);
 	return err;
 }
 

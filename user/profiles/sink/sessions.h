@@ -8,6 +8,11 @@ struct listing;
 struct printer;
 struct profile;
 
+/* For people, before all else: of each function's sessions the sentence that says why the slowest
+ * ones take longer, if they do; with the function's name before it if there are several. `p` is
+ * the profile that has them. Returns 0 or -ENOMEM. */
+int sessions_text__headlines(struct printer *pr, const struct profile *p);
+
 /* For people: how long sessions took, the slowest with their dearest paths, and which paths make
  * slow sessions slow. `p` is the profile that has them. Returns 0 or -ENOMEM. */
 int sessions_text__print(struct printer *pr, const struct profile *p);

@@ -13,7 +13,8 @@
 #include "sink/text/printer.h"
 #include "sink/text/sessions_why.h"
 
-int sessions_summary__text(const struct profile *p, uint32_t function, char **text)
+/* *text = the headlines of one function's sessions, or, if it is NULL, of all. */
+static int write_text(const struct profile *p, const uint32_t *function, char **text)
 {
 	const struct sink_options opts = {0};
 	struct printer pr = {.profile = p, .opts = &opts};
@@ -28,8 +29,9 @@ int sessions_summary__text(const struct profile *p, uint32_t function, char **te
 		return -ENOMEM;
 	err = session_ranks__init(&ranks, s);
 	for (size_t i = 0; !err && i < s->groups_cnt; i++) {
-		if (s->groups[i].function == function)
-			err = sessions_why__sentence(&pr, &ranks, &s->groups[i]);
+		if (!function || s->groups[i].function == *function)
+			err = sessions_why__headline(&pr, &ranks, &s->groups[i],
+						     !function && s->groups_cnt > 1);
 	}
 	session_ranks__fini(&ranks);
 	printer__fini(&pr);
@@ -38,8 +40,20 @@ int sessions_summary__text(const struct profile *p, uint32_t function, char **te
 	if (err) {
 		free(*text);
 		*text = NULL;
-	} else {
-		(*text)[strcspn(*text, "\n")] = '\0';
 	}
 	return err;
+}
+
+int sessions_summary__text(const struct profile *p, uint32_t function, char **text)
+{
+	int err = write_text(p, &function, text);
+
+	if (!err)
+		(*text)[strcspn(*text, "\n")] = '\0';
+	return err;
+}
+
+int sessions_summary__lines(const struct profile *p, char **text)
+{
+	return write_text(p, NULL, text);
 }

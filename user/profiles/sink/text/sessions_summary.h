@@ -13,4 +13,8 @@ struct profile;
  */
 int sessions_summary__text(const struct profile *p, uint32_t function, char **text);
 
+/* *text = that of all functions that have sessions, each with an empty line behind it; "": none of
+ * them takes longer. Returns likewise. */
+int sessions_summary__lines(const struct profile *p, char **text);
+
 #endif

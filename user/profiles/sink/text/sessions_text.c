@@ -319,6 +319,21 @@ static int print_reasons(struct sessions_view *v, const struct session_group *g)
 	return err;
 }
 
+int sessions_text__headlines(struct printer *pr, const struct profile *p)
+{
+	const struct sessions *s = p->sessions;
+	struct session_ranks ranks;
+	int err;
+
+	if (!s)
+		return 0;
+	err = session_ranks__init(&ranks, s);
+	for (size_t i = 0; i < s->groups_cnt && !err; i++)
+		err = sessions_why__headline(pr, &ranks, &s->groups[i], s->groups_cnt > 1);
+	session_ranks__fini(&ranks);
+	return err;
+}
+
 int sessions_text__print(struct printer *pr, const struct profile *p)
 {
 	struct sessions_view v = {.pr = pr, .s = p->sessions};

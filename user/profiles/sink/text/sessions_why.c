@@ -3,6 +3,8 @@
 
 #include "calls/profile.h"
 #include "calls/session_data.h"
+#include "sink/names.h"
+#include "sink/session_ranks.h"
 #include "sink/session_why.h"
 #include "sink/sink.h"
 #include "sink/text/printer.h"
@@ -10,8 +12,9 @@
 #include "sink/text/why_text.h"
 #include "util/text.h"
 
-#define WHY_SHOWN   12 /* parts of what p99 sessions take longer, unless all are */
-#define CHAIN_SHOWN 6  /* parts of a critical path, unless all are */
+#define NAME_COLUMNS 60
+#define WHY_SHOWN    12 /* parts of what p99 sessions take longer, unless all are */
+#define CHAIN_SHOWN  6	/* parts of a critical path, unless all are */
 
 /* Stretches of a critical path that read alike, where the first of them is. */
 struct chain_row {
@@ -129,10 +132,18 @@ static void print_table(struct printer *pr, const struct session_group *g,
 
 /* The sentence; of recordings without waits of paths alone. */
 static int print_sentence(struct printer *pr, const struct session_ranks *r,
-			  const struct session_group *g, const struct session_why *why)
+			  const struct session_group *g, const struct session_why *why, bool named)
 {
 	char sentence[WHY_SENTENCE], line[2 * WHY_SENTENCE];
+	int err = 0;
 
+	if (named && session_group__more_ns(g) >= 1) {
+		err = printer__name(pr, function__name(&pr->profile->functions[g->function]),
+				    NAME_COLUMNS);
+		fputs(": ", pr->out);
+	}
+	if (err < 0)
+		return err;
 	if (!why->cnt)
 		return session_sentence__print(pr, r, g);
 	session_why__sentence(pr->profile, why, sentence);
@@ -142,13 +153,13 @@ static int print_sentence(struct printer *pr, const struct session_ranks *r,
 }
 
 static int print(struct printer *pr, const struct session_ranks *r, const struct session_group *g,
-		 bool table)
+		 bool table, bool named)
 {
 	struct session_why why;
 	int err = session_why__find(pr->profile, r, g, &why);
 
 	if (!err)
-		err = print_sentence(pr, r, g, &why);
+		err = print_sentence(pr, r, g, &why, named);
 	if (!err && table && why.cnt)
 		print_table(pr, g, &why);
 	session_why__fini(&why);
@@ -158,11 +169,11 @@ static int print(struct printer *pr, const struct session_ranks *r, const struct
 int sessions_why__print(struct printer *pr, const struct session_ranks *r,
 			const struct session_group *g)
 {
-	return print(pr, r, g, true);
+	return print(pr, r, g, true, false);
 }
 
-int sessions_why__sentence(struct printer *pr, const struct session_ranks *r,
-			   const struct session_group *g)
+int sessions_why__headline(struct printer *pr, const struct session_ranks *r,
+			   const struct session_group *g, bool named)
 {
-	return print(pr, r, g, false);
+	return print(pr, r, g, false, named);
 }

@@ -3,6 +3,8 @@
 #ifndef PROFTRACE_SINK_TEXT_SESSIONS_WHY_H
 #define PROFTRACE_SINK_TEXT_SESSIONS_WHY_H
 
+#include <stdbool.h>
+
 struct printer;
 struct session;
 struct session_group;
@@ -13,9 +15,9 @@ struct session_ranks;
 int sessions_why__print(struct printer *pr, const struct session_ranks *r,
 			const struct session_group *g);
 
-/* The sentence alone. */
-int sessions_why__sentence(struct printer *pr, const struct session_ranks *r,
-			   const struct session_group *g);
+/* The sentence alone; behind the function's name, if `named`. */
+int sessions_why__headline(struct printer *pr, const struct session_ranks *r,
+			   const struct session_group *g, bool named);
 
 /* What the session's duration consists of, in order of time: the longest parts, and how much the
  * others are together. */

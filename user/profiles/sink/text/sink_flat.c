@@ -274,7 +274,8 @@ static int write_flat(const struct profile *p, const struct sink_options *opts, 
 	}
 	stream__begin();
 	printer__interval(&pr);
-	if (cnt)
+	err = sessions_text__headlines(&pr, p);
+	if (!err && cnt)
 		err = print_rows(&pr, rows, cnt);
 	if (!err && cnt)
 		err = histogram__print(&pr);

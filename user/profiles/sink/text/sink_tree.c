@@ -313,6 +313,7 @@ static int print_trees(struct printer *pr, const struct profile *whole)
 	if (!trees)
 		return -ENOMEM;
 	cnt = sort_trees(p, trees);
+	err = sessions_text__headlines(pr, whole);
 	for (i = 0; i < cnt && !err && !ferror(pr->out); i++) {
 		err = tree_rows__build(&rows, p, trees[i].thread, pr->opts->verbose);
 		if (!err)
