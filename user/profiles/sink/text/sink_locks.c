@@ -30,6 +30,7 @@ struct lock {
 	size_t first, cnt_parties;
 	uint64_t ns;
 	uint64_t cnt, longest_ns; /* of single waits */
+	int rank;
 };
 
 static bool is_wait(const struct profile *p, uint32_t function, const char *prefix)
@@ -229,10 +230,19 @@ static int compare_times(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+/* Mutexes and rwlocks hold threads up; those who wait for a condition, or what may be one, may have
+ * nothing else to do, as workers have that wait for work. */
+static int rank_of(enum lock_kind kind)
+{
+	return kind == KIND_LOCK || kind == KIND_RWLOCK ? 0 : kind == KIND_BARRIER ? 1 : 2;
+}
+
 static int compare_locks(const void *a, const void *b)
 {
 	const struct lock *x = a, *y = b;
 
+	if (x->rank != y->rank)
+		return x->rank - y->rank;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? -1 : 1;
 	return (x->first > y->first) - (x->first < y->first);
@@ -254,7 +264,8 @@ static size_t gather(struct parties *t, struct lock *out)
 			last->cnt += t->all[i].cnt;
 		} else {
 			if (!last || same_lock(last, &t->all[i]))
-				out[locks++] = (struct lock){.first = cnt};
+				out[locks++] = (struct lock){.first = cnt,
+							     .rank = rank_of(t->all[i].kind)};
 			out[locks - 1].cnt_parties++;
 			t->all[cnt++] = t->all[i];
 		}
@@ -324,15 +335,18 @@ static int print_locks(struct printer *pr, struct parties *t)
 {
 	struct lock *locks = calloc(t->cnt + 1, sizeof(*locks));
 	uint64_t whole = 0;
-	size_t cnt;
+	size_t cnt, shown = 0;
 	int err = 0;
 
 	if (!locks)
 		return -ENOMEM;
 	cnt = gather(t, locks);
 	/* A wait that was cut off by the end may have no time. */
-	while (cnt && !locks[cnt - 1].ns)
-		cnt--;
+	for (size_t i = 0; i < cnt; i++) {
+		if (locks[i].ns)
+			locks[shown++] = locks[i];
+	}
+	cnt = shown;
 	for (size_t i = 0; i < cnt; i++)
 		whole += locks[i].ns;
 	if (cnt)
