@@ -501,6 +501,49 @@ static void test_dropped(void **state)
 	profile__free(p);
 }
 
+/* A barrier's words look like a mutex at times: it is one object all the same. What a system call
+ * that is not known waits for is told by its name. */
+static void test_mixed(void **state)
+{
+	static const struct {
+		uint64_t begin_ns, took_ns;
+		uint32_t reason, kind;
+		const char *name;
+	} parts[] = {
+		{40500, 3500, WAIT_LOCK, WAIT_OBJECT_LOCK, "bar"},
+		{44000, 3000, WAIT_LOCK, WAIT_OBJECT_FUTEX, "bar"},
+		{47000, 1000, WAIT_OTHER, WAIT_OBJECT_NONE, "[mmap]"},
+	};
+	struct profile *p = make();
+	char sentence[WHY_SENTENCE];
+	struct session_ranks ranks;
+	struct session_why why;
+
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	for (size_t i = 0; i < 3; i++)
+		add_wait(p,
+			 (struct recorded_wait){.begin_ns = parts[i].begin_ns,
+						.took_ns = parts[i].took_ns,
+						.reason = parts[i].reason,
+						.kind = parts[i].kind,
+						.object = 0x1000 + 8 * i,
+						.object_name = parts[i].name,
+						.at = {7, 8, 1, 2, "srv"}},
+			 1);
+	assert_int_equal(waits__settle(p->waits, paths, 3), 0);
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	assert_string_equal(session_why__sentence(p, &why, sentence),
+			    "p99 sessions take 8.00 us longer: 6.50 us waiting on bar in `work`; "
+			    "1.00 us waiting in the kernel ([mmap]) in `work`; 500 ns more in "
+			    "`handle`");
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+}
+
 static uint32_t random_word(uint32_t *state, uint32_t below)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -582,6 +625,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_chain_of_others, range_teardown),
 		cmocka_unit_test_teardown(test_behind, range_teardown),
 		cmocka_unit_test_teardown(test_dropped, range_teardown),
+		cmocka_unit_test_teardown(test_mixed, range_teardown),
 		cmocka_unit_test_teardown(test_nonsense, range_teardown),
 		cmocka_unit_test(test_names),
 	};

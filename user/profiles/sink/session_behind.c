@@ -32,7 +32,8 @@ static bool is_of(const struct why_part *part, uint32_t reason, uint32_t kind, u
 {
 	const struct session_wait *w = part->wait;
 
-	if (reason != w->reason || kind != w->kind)
+	/* A named lock may be waited for as a futex of another kind, too. */
+	if (reason != w->reason || (kind != w->kind && !(part->object && name && w->object_name)))
 		return false;
 	return !part->object || !wait_object__compare(object, name, w->object, w->object_name);
 }

@@ -146,12 +146,18 @@ static int add_paths(struct finder *f)
 	return err;
 }
 
+/* What has a name is told by it, whether it was waited for as a mutex or as another futex. */
+static uint32_t kind_of(const struct session_wait *w)
+{
+	return w->object_name && w->kind == WAIT_OBJECT_LOCK ? WAIT_OBJECT_FUTEX : w->kind;
+}
+
 static int compare_objects(const struct session_wait *x, const struct session_wait *y)
 {
 	if (x->reason != y->reason)
 		return x->reason < y->reason ? -1 : 1;
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
+	if (kind_of(x) != kind_of(y))
+		return kind_of(x) < kind_of(y) ? -1 : 1;
 	return wait_object__compare(x->object, x->object_name, y->object, y->object_name);
 }
 
@@ -225,6 +231,8 @@ static int add_waits(struct finder *f, size_t from, size_t to)
 		part.worst_ns += mean(f->waits[i]->worst_ns, f->g->worst_cnt);
 		part.usual_ns += mean(f->waits[i]->usual_ns, f->g->usual_cnt);
 		part.object &= !compare_objects(f->waits[i], f->waits[from]);
+		if (!part.object_kind || f->waits[i]->kind == WAIT_OBJECT_FUTEX)
+			part.object_kind = f->waits[i]->kind;
 	}
 	find_most(f, from, to, &part);
 	return add_part(f, part) ? 0 : -ENOMEM;
@@ -270,7 +278,7 @@ static int add_all_waits(struct finder *f)
 		qsort(f->waits, f->waits_cnt, sizeof(*f->waits), compare_waits);
 	for (size_t i = 0, end; i < f->waits_cnt && !err; i = end) {
 		for (end = i; end < f->waits_cnt && f->waits[end]->reason == f->waits[i]->reason &&
-			      f->waits[end]->kind == f->waits[i]->kind;)
+			      kind_of(f->waits[end]) == kind_of(f->waits[i]);)
 			end++;
 		err = add_objects(f, i, end);
 	}

@@ -40,6 +40,9 @@ struct why_part {
 	 * time is of. */
 	const struct session_wait *wait;
 	bool object;
+	/* Of waits: enum wait_object. A barrier's words are those of a mutex now and then, and no
+	 * mutex is waited for as a futex of another kind: of both kinds it is that. */
+	uint32_t object_kind;
 	double waker_ns; /* worst_ns of that waker */
 	/* Of the wait with most more_ns: what was done mostly while it lasted, by whichever thread
 	 * was waited for, at any depth: a stretch like others that make up this part of the wait;

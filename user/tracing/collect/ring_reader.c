@@ -5,6 +5,7 @@
 
 #include "calls/profile.h"
 #include "collect/drain.h"
+#include "symbol/system_calls.h"
 #include "tables/bpf_tables.h"
 #include "tables/file_names.h"
 #include "timeline/waits.h"
@@ -58,6 +59,9 @@ static int take(struct ring_reader *r, const struct bpf_tables *t, struct drain 
 		to->object_name = r->name(r->ctx, to->at.pid, to->object);
 	if (w->file)
 		to->object_name = file_names__at(r->files, t, w->file - 1);
+	/* Of a wait of which nothing else is known. */
+	if (!to->object_name && to->reason == WAIT_OTHER && to->call)
+		to->object_name = system_call__name(to->call - 1);
 	if (err)
 		return err;
 	return ++r->batch_cnt < RING_BATCH ? 0 : flush(r, d);

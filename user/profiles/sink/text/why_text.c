@@ -85,7 +85,7 @@ static void say_object(struct words *w, uint32_t reason, uint32_t kind, uint64_t
 	const char *what = waiting[reason < WAIT_REASONS ? reason : WAIT_OTHER];
 	char object[128] = "";
 
-	if (kind != WAIT_OBJECT_NONE)
+	if (kind != WAIT_OBJECT_NONE || (reason == WAIT_OTHER && name))
 		wait_object__text(kind, number, name, object, sizeof(object));
 	if (!*object)
 		say(w, "%s", what);
@@ -113,7 +113,7 @@ static void say_place(struct words *w, const struct profile *p, const struct why
 static bool is_named_lock(const struct why_part *part)
 {
 	return part->object && part->wait->object_name &&
-	       (part->wait->kind == WAIT_OBJECT_LOCK || part->wait->kind == WAIT_OBJECT_FUTEX);
+	       (part->object_kind == WAIT_OBJECT_LOCK || part->object_kind == WAIT_OBJECT_FUTEX);
 }
 
 /* Most of the time is that waker's, or it is not told. */
@@ -130,7 +130,8 @@ static void say_waker(struct words *w, const struct profile *p, const struct why
 
 	if (!is_waker_told(part))
 		return;
-	say(w, ", %s by ", wait->kind == WAIT_OBJECT_LOCK && part->object ? "held" : "woken");
+	say(w, ", %s by ",
+	    part->object_kind == WAIT_OBJECT_LOCK && part->object ? "held" : "woken");
 	if (*name)
 		say(w, "`%s` in ", name);
 	say(w, "%s %.15s", wait->other_process ? "process" : "thread", wait->waker);
@@ -238,7 +239,7 @@ char *why_part__text(const struct profile *p, const struct why_part *part, char 
 		break;
 	case WHY_WAIT:
 		say_object(&w, part->wait->reason,
-			   part->object ? part->wait->kind : WAIT_OBJECT_NONE, part->wait->object,
+			   part->object ? part->object_kind : WAIT_OBJECT_NONE, part->wait->object,
 			   part->wait->object_name);
 		if (part->wait->reason == WAIT_CPU)
 			return buf;
