@@ -268,6 +268,19 @@ class Why(harness.TestCase):
                             "-f", "tree", recording).finish()
         self.assertRegex(done.stdout, "(?m)^handle: " + why)
 
+    def test_never_ends(self):
+        """The helper's function is waiting when the process ends: that ends no session."""
+        out = self.path("out.json")
+        done = self.process(PROFTRACE, *UNLIMITED, "--session", "handle", "--session", "helper",
+                            "-o", out, "--", program("causes"), "mutex", "8", "2",
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        with open(out, encoding="utf-8") as file:
+            document = self.check(json.load(file))
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        found = {names[g["function"]]: (g["count"], g["open"]) for g in document["sessions"]}
+        self.assertEqual(found, {"handle": (8, 0), "helper": (0, 1)})
+
     def test_file_lock_of_a_part(self):
         """A range of the recording has the waits of that range."""
         recording = self.path("rec")

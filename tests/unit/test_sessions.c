@@ -320,7 +320,7 @@ static void test_profile(void **state)
 	}
 }
 
-/* A call that had not ended, and one that had begun before a range, are no sessions. */
+/* Calls that had not ended, and one that had begun before a range, are no sessions. */
 static void test_cut_off(void **state)
 {
 	const bool functions[1] = {true};
@@ -331,16 +331,19 @@ static void test_cut_off(void **state)
 
 	fixture_function(p, "a");
 	fixture_thread(p, 1, 1, "t");
-	node = fixture_node(p, 0, 0, 0, 3, 0, 0);
+	node = fixture_node(p, 0, 0, 0, 4, 0, 0);
 	add_call(0, (struct timeline_call){.node = node, .enter_ns = 0, .leave_ns = 10});
 	add_call(0, (struct timeline_call){.node = node, .enter_ns = 20, .leave_ns = 50});
+	/* Its thread was ended with its process before the run ended. */
+	add_call(0, (struct timeline_call){
+			    .node = node, .enter_ns = 52, .leave_ns = 58, .open = true});
 	add_call(0, (struct timeline_call){.node = node, .enter_ns = 60, .leave_ns = 100});
 	p->duration_ns = 100;
 	set_timeline(p);
 	assert_int_equal(profile__connect(p), 0);
 	assert_int_equal(sessions__find(p, &spec, &s), 0);
 	assert_int_equal(s->groups[0].count, 1);
-	assert_int_equal(s->groups[0].open, 2);
+	assert_int_equal(s->groups[0].open, 3);
 	assert_int_equal(s->groups[0].max_ns, 30);
 	sessions__free(s);
 	spec.cut_at_start = false;

@@ -108,7 +108,7 @@ struct session {
 struct session_group {
 	uint32_t function;
 	uint64_t count; /* those that have ended; all figures are of these */
-	uint64_t open;	/* others: cut off by an end of what is looked at */
+	uint64_t open;	/* others: cut off by an end of what is looked at, or their thread's */
 	double per_second;
 	uint64_t min_ns, max_ns;
 	/* Quantiles, in ns: half of the sessions took p50_ns or less. Exact, or of more than a

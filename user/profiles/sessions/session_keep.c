@@ -63,8 +63,8 @@ struct session_group *sessions__group(const struct sessions *s, uint32_t functio
 bool session__is_open(const struct profile *p, const struct session_spec *spec,
 		      const struct timeline_call *call, const struct session_extent *e)
 {
-	return call->leave_ns >= p->duration_ns || (spec->cut_at_start && !call->enter_ns) ||
-	       (e && e->open);
+	return call->open || call->leave_ns >= p->duration_ns ||
+	       (spec->cut_at_start && !call->enter_ns) || (e && e->open);
 }
 
 static int compare_numbers(const void *a, const void *b)

@@ -34,6 +34,7 @@ struct link_event {
 	uint32_t link;
 	bool runs;
 	bool matched;
+	bool open; /* its call has not ended */
 };
 
 /* Whose calls a link looks at: by function, the number of the value from 1 on. */
@@ -159,6 +160,7 @@ static int add_event(struct matcher *m, const struct session_step *s, uint32_t l
 	m->events[m->events_cnt++] = (struct link_event){
 		.enter_ns = s->call->enter_ns,
 		.leave_ns = s->call->leave_ns,
+		.open = s->call->open,
 		.key = key,
 		.call = s->number,
 		.session = s->session,
@@ -286,7 +288,7 @@ static int add_part(struct matcher *m, struct link_event *run, const struct link
 		.session = session,
 		.end_ns = run->leave_ns,
 		.queue_ns = run->enter_ns - from_ns,
-		.open = run->leave_ns >= m->p->duration_ns,
+		.open = run->open || run->leave_ns >= m->p->duration_ns,
 	};
 	run->matched = true;
 	run->session = session;

@@ -12,7 +12,7 @@
 
 struct call_value;
 
-/* One finished call. Times are ns since the profile's start, as measured: with what probes cost. */
+/* One call. Times are ns since the profile's start, as measured: with what probes cost. */
 struct timeline_call {
 	uint32_t node; /* path, in profile::nodes; its thread is the node's */
 	uint64_t enter_ns, leave_ns;
@@ -21,6 +21,8 @@ struct timeline_call {
 	 * the next next(). */
 	uint32_t values_cnt;
 	const struct call_value *values;
+	/* It was still going on then: at the end of the run, or when its thread was ended. */
+	bool open;
 };
 
 /* A step of a walk: the beginning or the end of a call. Each begun call is ended, the innermost

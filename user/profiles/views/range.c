@@ -80,7 +80,8 @@ static int touching_rewind(struct timeline *t, uint32_t thread)
 
 static bool was_finished(const struct cut *c, const struct timeline_call *call)
 {
-	return call->leave_ns <= c->range->to_ns && call->leave_ns != c->p->duration_ns;
+	return !call->open && call->leave_ns <= c->range->to_ns &&
+	       call->leave_ns != c->p->duration_ns;
 }
 
 static uint32_t weight_of(const struct cut *c, uint32_t function, const struct timeline_call *call)

@@ -129,9 +129,9 @@ static int send(struct drain *d, uint32_t callstack)
 	return err;
 }
 
-/* Notes a call to be sent, with its values, if there are any. */
+/* Notes a call to be sent, with its values, if there are any. `open`: it has not ended. */
 static int take(struct drain *d, const struct wire_call *call, const struct wire_values *values,
-		uint32_t callstack)
+		uint32_t callstack, bool open)
 {
 	uint64_t enter_ns = call->entered_ns > d->start_ns ? call->entered_ns - d->start_ns : 0;
 	uint32_t path = bpf_tables__node(d->tables, call->node) ? d->paths[call->node] : 0;
@@ -144,6 +144,7 @@ static int take(struct drain *d, const struct wire_call *call, const struct wire
 		.enter_ns = enter_ns,
 		.leave_ns = enter_ns + call->took_ns,
 		.off_ns = call->off_ns < call->took_ns ? call->off_ns : call->took_ns,
+		.open = open,
 	};
 	if (d->values && values)
 		value_store__take(d->values, values, &d->calls[d->calls_cnt]);
@@ -175,7 +176,7 @@ static int take_chunk(struct drain *d, struct drain_place *place, uint32_t calls
 			place->taken += call->records;
 		}
 		d->overwaited += call->off_ns > call->took_ns;
-		err = take(d, call, values, callstack);
+		err = take(d, call, values, callstack, false);
 	}
 	return err;
 }
@@ -229,7 +230,7 @@ int drain__last(struct drain *d, uint32_t number, uint64_t end_ns)
 		};
 		err = take(d, &call,
 			   WIRE_FRAME_VALUES(f->entry) && t->values ? &t->values[i] : NULL,
-			   callstack);
+			   callstack, true);
 		i = f->up;
 	}
 	return err ? err : send(d, callstack);

@@ -22,7 +22,7 @@
 
 #define VALUE_SIZE (5 + 5 + 10 + 5) /* without its text */
 
-_Static_assert(CALL_BLOCK_CALLS *(10 + 10 + 5 + 10) + CALL_BLOCK_SEGMENTS * (5 + 5) +
+_Static_assert(CALL_BLOCK_CALLS *(10 + 10 + 5 + 10 + 1) + CALL_BLOCK_SEGMENTS * (5 + 5) +
 			       CALL_BLOCK_VALUES + 256 <=
 		       BLOCK_RAW_MAX,
 	       "whatever the calls are, one block holds them");
@@ -48,6 +48,7 @@ static void make_rows(const struct call_segment *s, struct call_row *rows)
 			.duration_ns = end_ns > call->enter_ns ? end_ns - call->enter_ns : 0,
 			.off_ns = call->off_ns,
 			.path = call->node,
+			.open = call->open,
 		};
 		before_ns = end_ns;
 	}
@@ -206,6 +207,7 @@ static bool take_row(const struct call_row *row, uint64_t before_ns, struct time
 		.enter_ns = end_ns - took_ns,
 		.leave_ns = end_ns,
 		.off_ns = row->off_ns < took_ns ? row->off_ns : took_ns,
+		.open = row->open,
 	};
 	return true;
 }

@@ -259,6 +259,7 @@ static const struct field calls[] = {
 	PLAIN(2, U64, struct call_row, duration_ns),
 	CHANGE(3, U32, struct call_row, path),
 	PLAIN(4, U64, struct call_row, off_ns),
+	PLAIN(5, U32, struct call_row, open),
 };
 const struct layout layout_calls = LAYOUT(TABLE_CALLS, struct call_row, calls);
 

@@ -65,6 +65,7 @@ struct call_row {
 	uint64_t gap_ns; /* its end less that of the call before; of the first, less the start */
 	uint64_t duration_ns, off_ns;
 	uint32_t path;
+	uint32_t open; /* 1: as timeline_call::open; else 0 */
 };
 
 /* A value of a call: those of a call follow each other, in the order of its function's arguments.
