@@ -11,6 +11,7 @@
 #include "util/search.h"
 
 #define CALLS_MAX   2000000
+#define STACKS_MAX  128	  /* of a thread */
 #define CALLEES_MAX 10000 /* that are looked at for one that has just ended */
 
 struct reader {
@@ -161,21 +162,26 @@ static struct moment moment_of(const struct thread_calls *t, const struct held_s
 	return m;
 }
 
-/* Of the thread's call stacks, as of fibers, the one that began what it does last. */
+/* Of the thread's call stacks, as of fibers, the one that began what it does last. NULL: none is
+ * held, or more than can be looked at. */
 static const struct held_stack *stack_at(const struct thread_calls *t, pid_t pid, int64_t id,
 					 uint64_t at_ns, struct moment *m)
 {
-	const struct held_stack *found = NULL;
+	const struct held_stack *stacks = t->stacks, *found = NULL;
+	size_t first =
+		LOWER_BOUND(t->stacks_cnt, k,
+			    stacks[k].pid < pid || (stacks[k].pid == pid && stacks[k].id < id));
+	size_t cnt = LOWER_BOUND(t->stacks_cnt - first, k,
+				 stacks[first + k].pid == pid && stacks[first + k].id == id);
 
-	for (size_t i = LOWER_BOUND(t->stacks_cnt, k,
-				    t->stacks[k].pid < pid ||
-					    (t->stacks[k].pid == pid && t->stacks[k].id < id));
-	     i < t->stacks_cnt && t->stacks[i].pid == pid && t->stacks[i].id == id; i++) {
-		struct moment here = moment_of(t, &t->stacks[i], at_ns);
+	if (cnt > STACKS_MAX)
+		return NULL;
+	for (size_t i = first; i < first + cnt; i++) {
+		struct moment here = moment_of(t, &stacks[i], at_ns);
 
 		if (found && here.since_ns <= m->since_ns)
 			continue;
-		found = &t->stacks[i];
+		found = &stacks[i];
 		*m = here;
 	}
 	return found;
