@@ -69,10 +69,10 @@ $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
 $(PROGRAMS)/inlined $(PROGRAMS)/shards $(PROGRAMS)/janitor: PROGRAM_CXX += -g
+$(PROGRAMS)/janitor: PROGRAM_CXX += -foptimize-sibling-calls
 # The checks of some compilers refuse jumps to deeper frames.
 $(PROGRAMS)/jump_swaps $(PROGRAMS)/jump_swaps-static $(PROGRAMS)/stack_copies $(PROGRAMS)/stack_copies-static: \
 	PLAIN_FLAGS := -U_FORTIFY_SOURCE -Wno-clobbered -Wno-array-bounds
-$(PROGRAMS)/janitor: PROGRAM_CXX += -foptimize-sibling-calls
 $(PROGRAMS)/own_jumps $(PROGRAMS)/own_jumps-static: PLAIN_FLAGS := -Wno-infinite-recursion
 $(PROGRAMS)/cleanup: PLAIN_FLAGS := -fexceptions -Wno-infinite-recursion
 $(PROGRAMS)/inline_data: tests/programs/inline_data_main.cpp tests/programs/inline_data.S
