@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whom to trace, by name, control group and user: who is there, and who comes later."""
 
+import concurrent.futures
 import contextlib
+import ctypes
 import os
 import signal
 import socket
+import struct
 import subprocess
 
 import harness
@@ -135,6 +138,8 @@ class Names(WhomCase):
                 (("-p", "no-such-name"), ("-p no-such-name", "no process")),
                 (("-p", self.name, "--user", "nobody"), (self.name, "nobody", "no process")),
                 (("--user", "no-such-user"), ("no such user",)),
+                (("--user", "4294967296"), ("--user 4294967296", "from 0 to 4294967294")),
+                (("-p", "no such name"), ("-p no such name", "no process is that")),
                 (("--unit", "no-such-unit"), ("--unit no-such-unit", "no unit")),
                 (("--container", "no-such-one"), ("no container",)),
                 (("--cgroup", "no/such/group"), ("no control group",)),
@@ -151,6 +156,74 @@ class Names(WhomCase):
         self.assertEqual(done.status, 0, str(done))
         self.assertIn("square", done.stdout)
         target.kill()
+
+
+def landlock():
+    """Puts the calling thread, and what it begins from now on, into a domain of Landlock: out of it
+    the memory of processes elsewhere cannot be read, not even by root. Returns why not, or None."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    rules = ctypes.create_string_buffer(struct.pack("<Q", 1 << 6))  # no character devices are made
+    fd = libc.syscall(444, rules, 8, 0)  # landlock_create_ruleset
+    if fd >= 0 and not libc.syscall(446, fd, 0):  # landlock_restrict_self
+        os.close(fd)
+        return None
+    return f"no Landlock here: {os.strerror(ctypes.get_errno())}"
+
+
+class Unreadable(WhomCase):
+    """Processes that even root cannot read, as a security module decides: whoever is in a domain of
+    Landlock can read only who else is in there."""
+
+    def in_domain(self, body):
+        """Runs `body` by a thread in a domain; what fails there fails here."""
+        def run():
+            why = landlock()
+            return why if why else body()
+
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            why = pool.submit(run).result()
+        if why:
+            self.skipTest(why)
+
+    def test_they_are_left_out(self):
+        outside = [self.target(self.calc, 1000) for _ in range(2)]
+
+        def body():
+            inside = self.target(self.calc, 3)
+            tracer = self.trace("-p", self.name)
+            later = self.target(self.calc, 5)
+            document = self.finish(tracer, inside, later)
+            self.assertEqual(self.count(document, "apply"), 8)
+            lines = [line for line in tracer.stderr.text().splitlines() if "left out," in line]
+            self.assertEqual(len(lines), 1, lines)
+            self.assertIn("2 processes are left out", lines[0])
+            self.assertIn("Permission denied", lines[0])
+            first = min(target.pid for target in outside)
+            self.assertIn(f"process {first}, the first one", lines[0])
+            listed = self.target(self.calc)
+            done = self.run_proftrace("-l", "-p", self.name)
+            self.assertEqual(done.status, 0, str(done))
+            listed.kill()
+
+        self.in_domain(body)
+        for target in outside:
+            target.kill()
+
+    def test_nobody_else_is_there(self):
+        outside = [self.target(self.calc) for _ in range(2)]
+        pids = [str(target.pid) for target in outside]
+
+        def body():
+            for options, words in (
+                    (("-p", self.name), ("2 processes", pids[0], "the first one")),
+                    (("-p", pids[0]), (f"what process {pids[0]} has mapped",)),
+                    (("-p", f"{pids[0]},{self.name}"), (f"what process {pids[0]} has mapped",))):
+                done = self.run_proftrace(*options)
+                self.assert_one_line(done, 1, "cannot read", "Permission denied", *words)
+
+        self.in_domain(body)
+        for target in outside:
+            target.kill()
 
 
 class Users(WhomCase):

@@ -200,12 +200,44 @@ static void what_the_kernel_asks(void **state)
 	whom__free(w);
 }
 
+/* A number that does not fit is nobody's: cut to 32 bits, 4294967296 would be root's. */
+static void users(void **state)
+{
+	static const struct {
+		const char *user;
+		int err;
+		uid_t uid;
+	} cases[] = {
+		{"root", 0, 0},
+		{"0", 0, 0},
+		{"33", 0, 33},
+		{"4294967294", 0, 4294967294u},
+		{"4294967295", -ERANGE, 0}, /* (uid_t)-1 */
+		{"4294967296", -ERANGE, 0},
+		{"18446744073709551616", -ERANGE, 0},
+		{"99999999999999999999999999", -ERANGE, 0},
+		{"-1", -ESRCH, 0},
+		{"+1", -ESRCH, 0},
+		{"0x10", -ESRCH, 0},
+		{"", -ESRCH, 0},
+		{"no-such-user", -ESRCH, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uid_t uid = 0;
+
+		assert_int_equal(whom__user(cases[i].user, &uid), cases[i].err);
+		assert_int_equal(uid, cases[i].uid);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(paths),      cmocka_unit_test(units),
 		cmocka_unit_test(containers), cmocka_unit_test(memberships),
 		cmocka_unit_test(names),      cmocka_unit_test(what_the_kernel_asks),
+		cmocka_unit_test(users),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -189,6 +189,15 @@ static int exec_open(const char *path, struct stat *st)
 	return fd;
 }
 
+static void object_clear(struct target_object *obj)
+{
+	close(obj->fd);
+	free(obj->path);
+	free(obj->file_name);
+	free(obj->root);
+	free(obj->processes);
+}
+
 static bool has_main(const struct target *t)
 {
 	for (size_t i = 0; i < t->objects_cnt; i++) {
@@ -222,10 +231,66 @@ static int collect_process(struct target *t, uint32_t process, pid_t pid, bool r
 	return maps__for_each(pid, collect_file, &ctx);
 }
 
+/* Takes a process out that cannot be read, with what it alone maps: of `objects_before` objects it
+ * was the last to come to the lists of processes. */
+static int leave_out(struct target *t, size_t process, size_t objects_before)
+{
+	pid_t pid = t->pids[process];
+	pid_t *grown = reallocarray(t->left_out, t->left_out_cnt + 1, sizeof(*grown));
+	size_t behind = t->processes_cnt - process - 1;
+
+	if (!grown)
+		return -ENOMEM;
+	t->left_out = grown;
+	grown[t->left_out_cnt++] = pid;
+	while (t->objects_cnt > objects_before)
+		object_clear(&t->objects[--t->objects_cnt]);
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		struct target_object *obj = &t->objects[i];
+
+		if (obj->processes_cnt && obj->processes[obj->processes_cnt - 1] == process)
+			obj->processes_cnt--;
+	}
+	close(t->processes[process].pidfd);
+	memmove(&t->processes[process], &t->processes[process + 1], behind * sizeof(*t->processes));
+	memmove(&t->pids[process], &t->pids[process + 1], behind * sizeof(*t->pids));
+	t->processes_cnt--;
+	return 0;
+}
+
+/* Whether a process that cannot be read may be left out: a name, group or user has found it. One
+ * that has been named by its number is an error. */
+static bool may_be_left_out(const struct target *t, pid_t pid, int err)
+{
+	return (err == -EACCES || err == -EPERM) && t->whom && !whom__lists(t->whom, pid);
+}
+
+/* Says who has been left out; `err`: why the first one could not be read. Returns it if nobody
+ * else is there. */
+static int tell_left_out(const struct target *t, int err)
+{
+	const size_t cnt = t->left_out_cnt;
+	const char *first = cnt > 1 ? ", the first one" : "";
+
+	if (cnt && t->processes_cnt)
+		log_warn("%zu process%s left out, as what %s mapped cannot be read (process "
+			 "%d%s: %s%s)",
+			 cnt, cnt > 1 ? "es are" : " is", cnt > 1 ? "they have" : "it has",
+			 t->left_out[0], first, strerror(-err), advice());
+	if (!cnt || t->processes_cnt)
+		return 0;
+	if (cnt == 1)
+		return collect_failed(t->left_out[0], err);
+	log_error("cannot read what any of these %zu processes has mapped (process %d%s: %s%s)",
+		  cnt, t->left_out[0], first, strerror(-err), advice());
+	return err;
+}
+
 /* Objects of every process; `exec` limits probes to one file. */
 static int collect_processes(struct target *t, const char *exec)
 {
-	int err, fd;
+	const size_t meant = t->processes_cnt;
+	int err, fd, left_out_err = 0;
 
 	if (exec) {
 		struct stat st;
@@ -237,18 +302,32 @@ static int collect_processes(struct target *t, const char *exec)
 		t->only_dev = st.st_dev;
 		t->only_ino = st.st_ino;
 	}
-	for (size_t i = 0; i < t->processes_cnt; i++) {
+	for (size_t i = 0; i < t->processes_cnt;) {
+		const size_t objects_before = t->objects_cnt;
+		const pid_t pid = t->pids[i];
+
 		/* One of several: the run notes its end as it would a moment later. */
-		if (t->processes_cnt > 1 && process__has_ended(t->processes[i].pidfd))
+		if (meant > 1 && process__has_ended(t->processes[i].pidfd)) {
+			i++;
 			continue;
+		}
 		/* A command has not run yet. */
-		err = collect_process(t, i, t->processes[i].pid, false, t->launch);
+		err = collect_process(t, i, pid, false, t->launch);
 		/* What was read may be another process's. */
 		if (!err && !t->launch && process__has_ended(t->processes[i].pidfd))
 			err = -ESRCH;
+		if (may_be_left_out(t, pid, err)) {
+			left_out_err = left_out_err ? left_out_err : err;
+			err = leave_out(t, i, objects_before);
+		} else {
+			i++;
+		}
 		if (err)
-			return collect_failed(t->processes[i].pid, err);
+			return collect_failed(pid, err);
 	}
+	err = tell_left_out(t, left_out_err);
+	if (err)
+		return err;
 	if (exec && !has_main(t)) {
 		log_error("process %d does not map %s as code", t->processes[0].pid, exec);
 		return -ESRCH;
@@ -422,6 +501,15 @@ bool target__has(const struct target *t, pid_t pid)
 	return false;
 }
 
+bool target__left_out(const struct target *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->left_out_cnt; i++) {
+		if (t->left_out[i] == pid)
+			return true;
+	}
+	return false;
+}
+
 void target__free(struct target *t)
 {
 	if (!t)
@@ -429,17 +517,13 @@ void target__free(struct target *t)
 	opener__stop();
 	launch__free(t->launch);
 	whom__free(t->whom);
-	for (size_t i = 0; i < t->objects_cnt; i++) {
-		close(t->objects[i].fd);
-		free(t->objects[i].path);
-		free(t->objects[i].file_name);
-		free(t->objects[i].root);
-		free(t->objects[i].processes);
-	}
+	for (size_t i = 0; i < t->objects_cnt; i++)
+		object_clear(&t->objects[i]);
 	for (size_t i = 0; i < t->processes_cnt; i++)
 		close(t->processes[i].pidfd);
 	free(t->objects);
 	free(t->processes);
 	free(t->pids);
+	free(t->left_out);
 	free(t);
 }

@@ -31,6 +31,10 @@ void target__free(struct target *t); /* accepts NULL */
 /* Whether a process is one of those that were named, or adopted. */
 bool target__has(const struct target *t, pid_t pid);
 
+/* Whether a process was found by its name, group or user, but what it has mapped could not be read:
+ * target__open() has left it out, with a warning. */
+bool target__left_out(const struct target *t, pid_t pid);
+
 /*
  * Looks again at what a process has mapped, and appends the objects that are new; `pid` may be one
  * that is not among the target's own, as a child of theirs. `relink`: the process has become

@@ -57,6 +57,8 @@ struct target {
 	struct launch *launch;	/* the command, held before its first instruction; NULL: none */
 	struct whom *whom;	/* who belongs, also later; NULL: the processes that are there */
 	pid_t *pids;		/* the processes' ids */
+	pid_t *left_out;	/* of target__left_out() */
+	size_t left_out_cnt;
 	const char *hazard; /* why return probes are deadly on this kernel; NULL: they are not */
 	bool lists_returns; /* the kernel may crash where two return probes are on one call */
 	/* Some process has a shadow stack, or will perhaps: calls must not be probed. */

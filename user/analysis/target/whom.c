@@ -20,6 +20,7 @@
 
 #define COMM_MAX 15 /* bytes that the kernel keeps of a name */
 #define OWN_NAME "proftrace"
+#define USER_MAX 4294967294u /* to the kernel 4294967295, (uid_t)-1, is nobody's number */
 
 struct whom {
 	struct whom_spec spec;
@@ -35,19 +36,34 @@ bool whom__is_open(const struct whom_spec *spec)
 	return spec->names_cnt || spec->unit || spec->cgroup || spec->container || spec->user;
 }
 
+int whom__user(const char *user, uid_t *uid)
+{
+	struct passwd *pw = getpwnam(user);
+	unsigned long long number;
+
+	if (pw) {
+		*uid = pw->pw_uid;
+		return 0;
+	}
+	if (!*user || user[strspn(user, "0123456789")])
+		return -ESRCH;
+	errno = 0;
+	number = strtoull(user, NULL, 10);
+	if (errno || number > USER_MAX)
+		return -ERANGE;
+	*uid = number;
+	return 0;
+}
+
 static int find_user(struct whom *w)
 {
-	const char *user = w->spec.user;
-	struct passwd *pw = user ? getpwnam(user) : NULL;
-	char *end;
+	int err = w->spec.user ? whom__user(w->spec.user, &w->uid) : 0;
 
-	if (!user)
-		return 0;
-	w->uid = pw ? pw->pw_uid : strtoul(user, &end, 10);
-	if (pw || (*user && user[strspn(user, "0123456789")] == '\0'))
-		return 0;
-	log_error("--user %s: there is no such user", user);
-	return -ESRCH;
+	if (err == -ERANGE)
+		log_error("--user %s: users have numbers from 0 to %u", w->spec.user, USER_MAX);
+	else if (err)
+		log_error("--user %s: there is no such user", w->spec.user);
+	return err;
 }
 
 /* One of the three ways to name a group; the value that was given, or NULL. */
@@ -223,7 +239,7 @@ static bool has_name(const struct whom *w, pid_t pid, const struct process_statu
 	return false;
 }
 
-static bool is_listed(const struct whom *w, pid_t pid)
+bool whom__lists(const struct whom *w, pid_t pid)
 {
 	for (size_t i = 0; i < w->spec.pids_cnt; i++) {
 		if (w->spec.pids[i] == pid)
@@ -257,7 +273,7 @@ bool whom__has(const struct whom *w, pid_t pid)
 	if (w->cgroups.cnt && (!read_text(pid, "cgroup", groups, sizeof(groups)) ||
 			       !cgroups__have(&w->cgroups, groups)))
 		return false;
-	if ((s->pids_cnt || s->names_cnt) && !is_listed(w, pid) &&
+	if ((s->pids_cnt || s->names_cnt) && !whom__lists(w, pid) &&
 	    !(s->names_cnt && has_name(w, pid, &st)))
 		return false;
 	return !is_ours(w, pid, &st);
@@ -293,19 +309,21 @@ int whom__find(const struct whom *w, pid_t **pids, size_t *cnt, bool *more)
 	return 0;
 }
 
-/* "-p nginx --user www-data" */
-static void put(char *buf, size_t size, const char *option, const char *value)
+/* "-p nginx --user www-data": appends an option that was given. Returns how many were. */
+static int put(char *buf, size_t size, const char *option, const char *value)
 {
 	size_t len = strlen(buf);
 
 	if (value)
 		snprintf(buf + len, size - len, "%s%s %s", len ? " " : "", option, value);
+	return value != NULL;
 }
 
 void whom__nobody(const struct whom *w)
 {
 	const struct whom_spec *s = &w->spec;
 	char said[512] = "", list[256] = "";
+	int options = 0;
 
 	for (size_t i = 0; i < s->pids_cnt + s->names_cnt; i++) {
 		size_t len = strlen(list);
@@ -316,13 +334,13 @@ void whom__nobody(const struct whom *w)
 			snprintf(list + len, sizeof(list) - len, "%s%s", i ? "," : "",
 				 s->names[i - s->pids_cnt]);
 	}
-	put(said, sizeof(said), "-p", *list ? list : NULL);
-	put(said, sizeof(said), "--unit", s->unit);
-	put(said, sizeof(said), "--cgroup", s->cgroup);
-	put(said, sizeof(said), "--container", s->container);
-	put(said, sizeof(said), "--user", s->user);
+	options += put(said, sizeof(said), "-p", *list ? list : NULL);
+	options += put(said, sizeof(said), "--unit", s->unit);
+	options += put(said, sizeof(said), "--cgroup", s->cgroup);
+	options += put(said, sizeof(said), "--container", s->container);
+	options += put(said, sizeof(said), "--user", s->user);
 	log_error("%s: no process %s; `ps -eo pid,user,comm,cgroup` lists what runs", said,
-		  strchr(said, ' ') != strrchr(said, ' ') ? "is all that" : "is that");
+		  options > 1 ? "is all that" : "is that");
 }
 
 bool whom__changes(const struct whom *w)

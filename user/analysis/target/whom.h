@@ -47,9 +47,13 @@ struct whom;
 bool whom__is_open(const struct whom_spec *spec);
 
 /* Finds user and groups. Borrows texts of the spec. Returns 0; -ESRCH where there is no such user
- * or group, or another -errno, with one line logged. */
+ * or group, -ERANGE where no user can have the number, or another -errno, with one line logged. */
 int whom__new(const struct whom_spec *spec, struct whom **out);
 void whom__free(struct whom *w); /* accepts NULL */
+
+/* The number of a user: of a name, "www-data", or of digits, "33". Returns 0, -ESRCH (there is no
+ * such user) or -ERANGE (no user can have that number). */
+int whom__user(const char *user, uid_t *uid);
 
 /* Looks again for the groups: a unit that is started again has another one. Returns whether they
  * are others now. */
@@ -61,6 +65,9 @@ bool whom__refresh(struct whom *w);
  * has begun it.
  */
 bool whom__has(const struct whom *w, pid_t pid);
+
+/* Whether the spec has the number of this process. */
+bool whom__lists(const struct whom *w, pid_t pid);
 
 /* All that belong now, WHOM_MOST at most: then *more is set. Returns 0 or -ENOMEM. */
 int whom__find(const struct whom *w, pid_t **pids, size_t *cnt, bool *more);

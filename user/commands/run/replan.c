@@ -258,8 +258,11 @@ int replan__joiners(struct run *r)
 	err = whom__find(r->target->whom, &pids, &cnt, &more);
 	took_ns = now_ns() - began_ns;
 	r->joiners_due_ns = now_ns() + (took_ns * SHARE > PAUSE_NS ? took_ns * SHARE : PAUSE_NS);
-	r->belong = cnt;
+	r->belong = 0;
 	for (size_t i = 0; !err && i < cnt; i++) {
+		if (target__left_out(r->target, pids[i]))
+			continue;
+		r->belong++;
 		if (!target__has(r->target, pids[i]) && !life__knows(life, pids[i]))
 			err = join(r, pids[i], false);
 	}
