@@ -75,6 +75,54 @@ class Completion(harness.TestCase):
                 text = file.read()
             self.assertEqual([name for name in options if before + name not in text], [])
 
+    def help(self, *verb):
+        """Its lines of usage, and {heading: [options]}."""
+        done = self.process(PROFTRACE, *verb, "--help").finish()
+        self.assertEqual((done.status, done.stderr), (0, ""))
+        headings, heading = {}, ""
+        for line in done.stdout.splitlines():
+            option = re.match(r"  (?:-\w, |    )--([a-z-]+)", line)
+            if re.match(r" [A-Za-z].*", line):
+                heading = line.strip()
+                headings[heading] = []
+            elif not line:
+                heading = ""
+            elif option:
+                headings.setdefault(heading, []).append(option[1])
+        usage = [line for line in done.stdout.splitlines() if re.match("Usage: |  or: ", line)]
+        return usage, headings
+
+    def test_help_of_each_verb(self):
+        """Its own usage, and below headings the very options that are completed behind it."""
+        with open(self.script("bash"), encoding="utf-8") as file:
+            taken = dict(re.findall(r'^\t(\S+)\) options="(.*?)"', file.read(), re.M))
+        everything = set(re.findall(r"--(\S+)", " ".join(taken.values())))
+        self.assertGreater(len(taken), 8)
+        for verb, options in taken.items():
+            with self.subTest(verb=verb):
+                usage, headings = self.help(*[verb] * (verb != "*"))
+                told = [option for options in headings.values() for option in options]
+                self.assertEqual(len(told), len(set(told)))
+                self.assertNotIn([], headings.values())
+                if verb == "*":
+                    self.assertEqual(set(told), everything)
+                    for other in set(taken) - {"*"}:
+                        self.assertTrue([line for line in usage if f"proftrace {other}" in line])
+                    continue
+                self.assertEqual(set(told), set(re.findall(r"--(\S+)", options)))
+                for line in usage:
+                    self.assertIn(f" proftrace {verb} ", line)
+
+    def test_headings(self):
+        """An option stands below the heading that it has in the table."""
+        headings = self.help()[1]
+        for start, option in (("Target", "pid"), ("Functions", "filter"), ("Run", "duration"),
+                              ("report and diff", "per-call"), ("check", "assert"),
+                              ("send", "where"), ("agent", "check"), ("Sessions", "slowest"),
+                              ("Result", "format")):
+            below, = [options for heading, options in headings.items() if heading.startswith(start)]
+            self.assertIn(option, below)
+
     def test_no_shell(self):
         self.assert_one_line(self.run_proftrace("--completion", "csh"), 2, "bash, zsh, fish")
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/completion.h"
+#include "cli/help.h"
 #include "cli/option_check.h"
 #include "cli/option_table.h"
 #include "cli/option_take.h"
@@ -90,8 +91,7 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'h':
-		fputs(option_table_usage, stdout);
-		argp_help(state->root_argp, stdout, ARGP_HELP_DOC | ARGP_HELP_LONG, "proftrace");
+		help__print(o->verb, stdout);
 		o->help = true;
 		return ECANCELED;
 	case 'V':
@@ -142,8 +142,6 @@ int options__parse(struct options *o, int argc, char **argv)
 	const struct argp argp = {
 		.options = option_table,
 		.parser = parse_option,
-		.doc = option_table_doc,
-		.help_filter = option_table__help,
 	};
 	error_t err;
 

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/option_table.h"
 
-#include <stdio.h>
-
-#include "sink/sink.h"
-
 const char option_table_doc[] =
 	"Trace the functions of a native program: exact call counts and times for each call path "
 	"and "
@@ -26,21 +22,9 @@ const char option_table_doc[] =
 	"doctor tells what works on this machine. "
 	"A command of one of these names goes behind --.";
 
-/* argp would put the options before the verbs. */
-const char option_table_usage[] = "Usage: proftrace [OPTION...] -p NAME|PID[,...]\n"
-				  "  or:  proftrace [OPTION...] -x PATH\n"
-				  "  or:  proftrace [OPTION...] [--] CMD [ARGS...]\n"
-				  "  or:  proftrace record [OPTION...] ...\n"
-				  "  or:  proftrace top [OPTION...] [-p NAME|PID[,...]]\n"
-				  "  or:  proftrace [OPTION...] -a\n"
-				  "  or:  proftrace report [OPTION...] [FILE]\n"
-				  "  or:  proftrace diff [OPTION...] [OLD [NEW]]\n"
-				  "  or:  proftrace check --assert ... [OPTION...] -- CMD|FILE\n"
-				  "  or:  proftrace send --to URL [OPTION...] [FILE...]\n"
-				  "  or:  proftrace agent [--check] [FILE]\n"
-				  "  or:  proftrace doctor [-f json]\n";
-
-/* An option is shown in HELP_COLUMNS at most. Behind longer ones glibc begins a new line, and where
+/* argp sorts by the last member, the group: each heading has a number of its own, and the options
+ * below it, with 0, are of that group as well.
+ * An option is shown in HELP_COLUMNS at most. Behind longer ones glibc begins a new line, and where
  * its buffer of 200 bytes ends there, it indents the wrong one of the two. */
 const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "Target:", 1},
@@ -170,13 +154,13 @@ const struct argp_option option_table[] = {
 	 0},
 	{"per-call", OPT_PER_CALL, 0, 0,
 	 "diff: compare what calls take, for runs of different length", 0},
-	{0, 0, 0, 0, "check:", 4},
+	{0, 0, 0, 0, "check:", 5},
 	{"assert", OPT_ASSERT, "'WHAT(GLOB) < N'", 0,
 	 "what is to hold: calls, total or self of all functions that match together, or avg, p50, "
 	 "p90, p99 or max of each; < <= > >= ==; a number of calls or a time: "
 	 "'p99(handle_*) < 5ms'; may be repeated",
 	 0},
-	{0, 0, 0, 0, "send; and report and diff of a database:", 4},
+	{0, 0, 0, 0, "send; and report and diff of a database:", 6},
 	{"to", OPT_TO, "URL", 0,
 	 "send: clickhouse://HOST/DATABASE, with the tables of docs/fleet/clickhouse.sql, "
 	 "pyroscope+http://HOST or parca+http://HOST; clickhouses:// and https by TLS. The "
@@ -194,11 +178,11 @@ const struct argp_option option_table[] = {
 	 "version, host, kernel and time; diff has two, the old profiles first",
 	 0},
 	{"ca-file", OPT_CA_FILE, "FILE", 0, "trust these certificates (PEM), not the system's", 0},
-	{0, 0, 0, 0, "agent:", 4},
+	{0, 0, 0, 0, "agent:", 7},
 	{"check", OPT_CHECK, 0, 0, "tell what is wrong in the configuration, line by line, and end",
 	 0},
-	{0, 0, 0, 0,
-	 "Sessions, live (with --calls) or of a recording with single calls (report, send):", 5},
+	{0, 0, 0, 0, "Sessions (live with --calls; report, send: recordings with single calls):",
+	 8},
 	{"session", OPT_SESSION, "GLOB", 0,
 	 "each outermost call of a matching function is a session; may be repeated (in top the "
 	 "key s shows them)",
@@ -215,7 +199,7 @@ const struct argp_option option_table[] = {
 	 0},
 	{"trace-id", OPT_TRACE_ID, "POINTER", 0,
 	 "the same, where the 16 bytes of a trace id lie in memory: arg1+16", 0},
-	{0, 0, 0, 0, "Result:", 6},
+	{0, 0, 0, 0, "Result:", 9},
 	{"by", OPT_BY, "VALUE", 0,
 	 "tell calls apart by this value of -A, as functions of their own: f(arg1=5)", 0},
 	{"format", 'f', "FMT", 0,
@@ -271,13 +255,4 @@ const char *option_table__name(int key)
 			return a->name;
 	}
 	return "?";
-}
-
-char *option_table__help(int key, const char *text, void *input)
-{
-	char names[FORMAT_NAMES], *help;
-
-	if (key != 'f' || asprintf(&help, "%s%s", text, sink__names(names, sizeof(names))) < 0)
-		return (char *)text;
-	return help;
 }

@@ -77,12 +77,9 @@ enum option_key {
 };
 
 extern const struct argp_option option_table[];
-extern const char option_table_doc[], option_table_usage[];
+extern const char option_table_doc[];
 
 /* The long name of an option. */
 const char *option_table__name(int key);
-
-/* An argp help filter: completes what is said of -f. argp frees what is not `text`. */
-char *option_table__help(int key, const char *text, void *input);
 
 #endif

@@ -4,15 +4,23 @@
 #include <string.h>
 
 const struct verb_row verbs[VERBS] = {
-	[VERB_TRACE] = {"", ""},
-	[VERB_RECORD] = {"record", "keep a run in a file"},
-	[VERB_TOP] = {"top", "show on the whole screen what is called meanwhile"},
-	[VERB_REPORT] = {"report", "show a recording"},
-	[VERB_DIFF] = {"diff", "show what has changed from one recording to another"},
-	[VERB_CHECK] = {"check", "tell whether assertions hold of a run"},
-	[VERB_SEND] = {"send", "give recordings to a database of many machines"},
-	[VERB_AGENT] = {"agent", "record services all the time"},
-	[VERB_DOCTOR] = {"doctor", "tell what works on this machine"},
+	[VERB_TRACE] = {"", "",
+			"[OPTION...] -p NAME|PID[,...]\n[OPTION...] -x PATH\n"
+			"[OPTION...] [--] CMD [ARGS...]\n[OPTION...] -a"},
+	[VERB_RECORD] = {"record", "keep a run in a file",
+			 "[OPTION...] -p NAME|PID[,...] | -x PATH | -a | [--] CMD [ARGS...]"},
+	[VERB_TOP] = {"top", "show on the whole screen what is called meanwhile",
+		      "[OPTION...] [-p NAME|PID[,...] | -x PATH | -a]"},
+	[VERB_REPORT] = {"report", "show a recording", "[OPTION...] [FILE]"},
+	[VERB_DIFF] = {"diff", "show what has changed from one recording to another",
+		       "[OPTION...] [OLD [NEW]]"},
+	[VERB_CHECK] = {"check", "tell whether assertions hold of a run",
+			"--assert ... [OPTION...] [FILE]\n"
+			"--assert ... [OPTION...] -p NAME|PID[,...] | -x PATH | -- CMD [ARGS...]"},
+	[VERB_SEND] = {"send", "give recordings to a database of many machines",
+		       "--to URL [OPTION...] [FILE...]"},
+	[VERB_AGENT] = {"agent", "record services all the time", "[--check] [FILE]"},
+	[VERB_DOCTOR] = {"doctor", "tell what works on this machine", "[-f json]"},
 };
 
 enum verb verb__find(const char *word)

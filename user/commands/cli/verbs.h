@@ -9,6 +9,8 @@
 struct verb_row {
 	const char *name;
 	const char *text; /* what it does, in a few words that no shell takes for anything else */
+	/* What may stand behind it, each way on a line of its own. */
+	const char *usage;
 };
 
 /* By enum verb; that of VERB_TRACE is empty. */

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cli/help.h"
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/option_check.h"
+#include "cli/option_table.h"
+#include "cli/verbs.h"
+#include "sink/sink.h"
+
+#define TABLE_MAX 160 /* rows of option_table, with headings */
+
+static bool is_last(const struct argp_option *a)
+{
+	return !a->name && !a->doc && !a->key;
+}
+
+static bool takes(enum verb verb, const struct argp_option *a)
+{
+	return verb == VERB_TRACE || a->group < 0 || option_check__suits(verb, a->key);
+}
+
+/* The table's options that a verb takes, each below its heading; a heading without any goes. */
+static void select_options(enum verb verb, struct argp_option kept[TABLE_MAX])
+{
+	const struct argp_option *heading = NULL;
+	size_t cnt = 0;
+
+	for (const struct argp_option *a = option_table; !is_last(a) && cnt < TABLE_MAX - 2; a++) {
+		if (!a->name) {
+			heading = a;
+			continue;
+		}
+		if (!takes(verb, a))
+			continue;
+		if (heading && a->group >= 0)
+			kept[cnt++] = *heading;
+		heading = NULL;
+		kept[cnt++] = *a;
+	}
+	kept[cnt] = (struct argp_option){0};
+}
+
+/* A help filter of argp's: completes what is said of -f. argp frees what is not `text`. */
+static char *fill_in(int key, const char *text, void *input)
+{
+	char names[FORMAT_NAMES], *help;
+
+	if (key != 'f' || asprintf(&help, "%s%s", text, sink__names(names, sizeof(names))) < 0)
+		return (char *)text;
+	return help;
+}
+
+/* Each line of "[OPTION...] -p NAME\n[OPTION...] -x PATH" is a usage of its own. */
+static void print_usage(enum verb verb, bool *first, FILE *out)
+{
+	const char *at = verbs[verb].usage;
+
+	while (*at) {
+		int len = (int)strcspn(at, "\n");
+
+		fprintf(out, "%s proftrace %s%s%.*s\n",
+			*first ? "Usage:" : "  or: ", verbs[verb].name,
+			*verbs[verb].name ? " " : "", len, at);
+		*first = false;
+		at += len + (at[len] == '\n');
+	}
+}
+
+void help__print(enum verb verb, FILE *out)
+{
+	struct argp_option kept[TABLE_MAX];
+	struct argp argp = {.options = kept, .doc = option_table_doc, .help_filter = fill_in};
+	bool first = true;
+	char *doc = NULL;
+
+	select_options(verb, kept);
+	print_usage(verb, &first, out);
+	if (verb == VERB_TRACE) {
+		FOR_EACH_VERB(v)
+		{
+			print_usage(v, &first, out);
+		}
+	} else if (asprintf(
+			   &doc,
+			   "proftrace %s: %s.\vAll verbs and options are told by proftrace --help; "
+			   "more of this verb by man proftrace-%s.",
+			   verbs[verb].name, verbs[verb].text, verbs[verb].name) >= 0) {
+		argp.doc = doc;
+	}
+	argp_help(&argp, out, ARGP_HELP_DOC | ARGP_HELP_LONG, (char *)"proftrace");
+	free(doc);
+}
