@@ -358,7 +358,7 @@ class Unit(Agent):
 
 class Configuration(Agent):
     def test_check(self):
-        self.assertIn("1 services, 0 receivers: no errors", self.agent("--check").finish().stdout)
+        self.assertIn("1 service, 0 receivers: no errors", self.agent("--check").finish().stdout)
         self.write("colour = red\n[what]\n")
         done = self.agent("--check").finish()
         self.assertEqual(done.status, 1)
@@ -367,6 +367,23 @@ class Configuration(Agent):
         done = self.agent().finish()
         self.assertEqual(done.status, 1)
         self.assertEqual(done.stderr.count("\n"), 2, str(done))
+
+    def test_files_that_are_others(self):
+        """A FIFO is not waited for; what another program has written stays."""
+        fifo = self.path("fifo")
+        os.mkfifo(fifo)
+        done = self.process(PROFTRACE, "agent", "--check", fifo, stdin=subprocess.DEVNULL).finish()
+        self.assert_one_line(done, 1, fifo, "no regular file")
+        done = self.process(PROFTRACE, "agent", "--check", "a", "b",
+                            stdin=subprocess.DEVNULL).finish()
+        self.assert_one_line(done, 2, "b: agent takes one configuration")
+        os.makedirs(os.path.dirname(self.status))
+        with open(self.status, "w", encoding="utf-8") as file:
+            file.write("precious\n")
+        self.assert_one_line(self.agent().finish(), 1, f"status = {self.status}", "another file")
+        self.assertIn(":3: status", self.agent("--check").finish().stderr)
+        with open(self.status, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "precious\n")
 
     def test_example(self):
         example = os.path.join(harness.ROOT, "packaging", "agent.conf")

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "agent/config.h"
@@ -44,7 +45,8 @@ static void refuse(unsigned int line, const char *words, const char *text)
 	assert_int_equal(c.errors_cnt, 1);
 }
 
-#define WEB "[service web]\nprocess = nginx\n"
+#define RECEIVER "[receiver r]\nurl = clickhouse://h/d\n"
+#define WEB	 "[service web]\nprocess = nginx\n"
 
 static int forget(void **state)
 {
@@ -102,6 +104,10 @@ static void sections(void **state)
 	refuse(3, "needs a name", WEB "[service]\nprocess = x\n");
 	refuse(3, "needs a name", WEB "[service ../etc]\nprocess = x\n");
 	refuse(3, "is there already, in line 1", WEB "[service web]\nprocess = x\n");
+	refuse(5, "[agent]: is there already, in line 3",
+	       WEB "[agent]\nsize = 1G\n[agent]\nsize = 2G\n");
+	refuse(4, "[metrics]: is there already, in line 3",
+	       WEB "[metrics]\n[metrics]\nlisten = 1\n");
 	refuse(0, "no service", "");
 	refuse(0, "no service", "[agent]\nsize = 1G\n");
 }
@@ -112,7 +118,6 @@ static void keys(void **state)
 	refuse(4, "these are: ring, interval", WEB "[agent]\ncolour = red\n");
 	refuse(3, "'ring' is no key of [service]", WEB "ring = /x\n");
 	refuse(4, "is given already, in line 3", WEB "overhead = 1\noverhead = 2\n");
-	refuse(6, "is given already, in line 4", WEB "[agent]\nsize = 1G\n[agent]\nsize = 2G\n");
 	refuse(3, "has no value", WEB "version =\n");
 }
 
@@ -128,6 +133,10 @@ static void values(void **state)
 	parse(WEB "overhead = none\n");
 	assert_true(!c.errors_cnt && c.services[0].overhead == 0);
 	refuse(3, "not a percentage", WEB "overhead = 101%\n");
+	refuse(3, "not a percentage", WEB "overhead = 0x10\n");
+	refuse(4, "not a size from 1M to 900T", WEB "[agent]\nmemory = 0x100M\n");
+	parse(WEB "[agent]\nmemory = 1T\n");
+	assert_true(!c.errors_cnt && c.memory == 1ull << 40);
 	refuse(3, "neither yes nor no", WEB "follow = maybe\n");
 	refuse(3, "not a number of samples", WEB "sample-rate = often\n");
 	refuse(2, "not a list of names and process ids", "[service web]\nprocess = /usr/x\n");
@@ -141,6 +150,137 @@ static void what_is_missing(void **state)
 	refuse(3, "there is no [service db]",
 	       WEB "[receiver r]\nurl = clickhouse://h/d\nservices = web,db\n");
 	refuse(4, "no kind of receiver", WEB "[receiver r]\nurl = gopher://h/d\n");
+}
+
+static void globs(void **state)
+{
+	static const char *const keys[] = {"filter", "leave-out", "function", "session"};
+	static const char *const wrong[] = {"[", "(", "f[a", "f(int", "x)"};
+	char text[200];
+
+	for (size_t i = 0; i < 4; i++) {
+		for (size_t j = 0; j < 5; j++) {
+			snprintf(text, sizeof(text), WEB "%s%s = %s\n", i < 2 ? "" : "[metrics]\n",
+				 keys[i], wrong[j]);
+			refuse(i < 2 ? 3 : 4, "has no counterpart", text);
+		}
+	}
+	parse(WEB "filter = operator[]\nfilter = f(int)\nleave-out = \\[x\nfilter = [ab]*\n");
+	assert_int_equal(c.errors_cnt, 0);
+}
+
+/* Other formats have other comments and quotes, which would become part of a name. */
+static void foreign_syntax(void **state)
+{
+	refuse(2, "'#' begins a comment only where", "[service web]\nprocess = nginx # web\n");
+	refuse(4, "'#' begins a comment only where", WEB "[agent]\nring = /srv/ring\t# here\n");
+	refuse(2, "leave them out", "[service web]\nprocess = \"nginx\"\n");
+	refuse(2, "leave them out", "[service web]\nprocess = 'nginx'\n");
+	parse("[service web]\nprocess = c#,x ; comment\nversion = 1.2 #5\nfilter = {lambda()#1}\n");
+	config__tell(&c, "text");
+	assert_int_equal(c.errors_cnt, 0);
+	parse("\xef\xbb\xbf" WEB); /* a byte-order mark */
+	assert_int_equal(c.errors_cnt, 0);
+}
+
+static void times(void **state)
+{
+	refuse(5, "keep (60 s) is not longer than interval (3600 s)",
+	       WEB "[agent]\nkeep = 1m\ninterval = 1h\n");
+	refuse(5, "no recording would stay", WEB "[agent]\ninterval = 1m\nkeep = 60s\n");
+	refuse(4, "no recording would stay", WEB "[agent]\nkeep = 30s\n");
+	parse(WEB "[agent]\nkeep = 30s\ninterval = 5s\n");
+	assert_int_equal(c.errors_cnt, 0);
+}
+
+/* As config__read() has them: a NUL would end the text. */
+static void bytes_that_are_no_text(void **state)
+{
+	static const char text[] = WEB "version = a\0b\nfilter = x\n# \0\n";
+	char path[] = "/tmp/test_agent_config-XXXXXX";
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, sizeof(text) - 1), sizeof(text) - 1);
+	close(fd);
+	config__clear(&c);
+	assert_int_equal(config__read(path, &c), 0);
+	unlink(path);
+	assert_error(3, "a NUL byte or another control character");
+	assert_int_equal(c.errors_cnt, 1);
+}
+
+static void write_file(const char *folder, const char *name, const char *text)
+{
+	char path[200];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* What is right by itself, but names what is not there, or is something else. */
+static void on_this_machine(void **state)
+{
+	static const struct {
+		const char *value, *words; /* DIR: a folder that has the files below */
+	} cases[] = {
+		{"[agent]\nring = DIR/text", "no directory"},
+		{"[agent]\nring = DIR/new/one", NULL},
+		{"[agent]\nring = DIR", NULL},
+		{"[agent]\nstatus = DIR", "is a directory"},
+		{"[agent]\nstatus = DIR/text", "another file is there"},
+		{"[agent]\nstatus = DIR/profile", "another file is there"},
+		{"[agent]\nstatus = /dev/null", "another file is there"},
+		{"[agent]\nstatus = DIR/status", NULL},
+		{"[agent]\nstatus = DIR/empty", NULL},
+		{"[agent]\nstatus = DIR/new", NULL},
+		{"[service u]\nuser = no-such-user", "there is no such user"},
+		{"[service u]\nuser = 4294967296", "from 0 to 4294967294"},
+		{"[service u]\nuser = root", NULL},
+		{RECEIVER "secret-file = DIR/new", "No such file"},
+		{RECEIVER "secret-file = DIR", "is a directory"},
+		{RECEIVER "secret-file = DIR/empty", "is empty"},
+		{RECEIVER "secret-file = DIR/text", NULL},
+		{RECEIVER "ca-file = DIR/new", "No such file"},
+		{RECEIVER "ca-file = DIR", "is a directory"},
+		{RECEIVER "ca-file = DIR/text", "no certificate"},
+		{RECEIVER "ca-file = DIR/pem", NULL},
+		{"[receiver r]\nurl = clickhouse://u:p@h/db", "sees the password"},
+		{"[receiver r]\nurl = clickhouse://u@h:81/db", NULL},
+	};
+	char folder[] = "/tmp/test_agent_config-XXXXXX", command[100];
+
+	assert_non_null(mkdtemp(folder));
+	write_file(folder, "empty", "");
+	write_file(folder, "text", "some text\n");
+	write_file(folder, "pem", "a\n-----BEGIN CERTIFICATE-----\nMII\n");
+	write_file(folder, "profile", "{\"schema\":1,\"proftrace\":\"1.0\",\"target\":{}}\n");
+	write_file(folder, "status",
+		   "{\"schema\":1,\"proftrace\":\"0.9-x\",\"pid\":12,\"time\":1}\n");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const char *value = cases[i].value, *at = strstr(value, "DIR");
+		char text[300];
+
+		snprintf(text, sizeof(text), WEB "%.*s%s%s\n",
+			 (int)(at ? at - value : (long)strlen(value)), value, at ? folder : "",
+			 at ? at + 3 : "");
+		parse(text);
+		assert_int_equal(c.errors_cnt, 0);
+		assert_int_equal(config__look(&c), 0);
+		config__tell(&c, value);
+		assert_int_equal(c.errors_cnt, cases[i].words != NULL);
+		if (cases[i].words)
+			assert_error(!strncmp(value, RECEIVER, strlen(RECEIVER)) ? 5 : 4,
+				     cases[i].words);
+		for (size_t j = 0; j < c.errors_cnt; j++)
+			assert_null(strstr(c.errors[j].text, "u:p@"));
+	}
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	assert_int_equal(system(command), 0);
 }
 
 /* Told all at once, in the order of lines. */
@@ -211,6 +351,11 @@ int main(void)
 		cmocka_unit_test_teardown(values, forget),
 		cmocka_unit_test_teardown(what_is_missing, forget),
 		cmocka_unit_test_teardown(all_of_them, forget),
+		cmocka_unit_test_teardown(globs, forget),
+		cmocka_unit_test_teardown(foreign_syntax, forget),
+		cmocka_unit_test_teardown(times, forget),
+		cmocka_unit_test_teardown(bytes_that_are_no_text, forget),
+		cmocka_unit_test_teardown(on_this_machine, forget),
 		cmocka_unit_test_teardown(metrics, forget),
 		cmocka_unit_test_teardown(long_and_odd_lines, forget),
 	};

@@ -87,12 +87,43 @@ static void test_functions_of_profiles(void **state)
 	assert_false(function_glob__matches("f", &region));
 }
 
+static void test_balance(void **state)
+{
+	static const char *const balanced[] = {"",
+					       "f",
+					       "f(int)",
+					       "operator[]",
+					       "operator()(int)",
+					       "f[0-9]",
+					       "[(]*",
+					       "[])]x",
+					       "[!]a]",
+					       "\\[",
+					       "a\\(b",
+					       "ns::{lambda(int)#1}",
+					       "f[[:alpha:]]",
+					       "operator[](int)",
+					       "libc.so.6:mem*"};
+	static const char *const not [] = {"[",	  "(",	     ")",   "]",	 "f(", "f]",
+					   "f[a", "f(int))", "()(", "lib.so:f[", ")("};
+
+	for (size_t i = 0; i < sizeof(balanced) / sizeof(*balanced); i++) {
+		if (!glob__is_balanced(balanced[i]))
+			fail_msg("%s", balanced[i]);
+	}
+	for (size_t i = 0; i < sizeof(not ) / sizeof(*not ); i++) {
+		if (glob__is_balanced(not [i]))
+			fail_msg("%s", not [i]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
 		cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_balance),
 		cmocka_unit_test(test_functions_of_profiles),
 	};
 

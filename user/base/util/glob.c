@@ -31,6 +31,41 @@ static bool matches(const char *glob, const char *name)
 	return !strcmp(glob, name) || !fnmatch(glob, name, 0);
 }
 
+/* The end of a set as of fnmatch(), "[a-z]", "[!]x]", "[[:digit:]]"; NULL: `open` begins none. */
+static const char *set_end(const char *open)
+{
+	const char *c = open + 1 + (open[1] == '!' || open[1] == '^');
+
+	for (c += *c == ']'; *c && *c != ']'; c++) {
+		const char *class_end = strncmp(c, "[:", 2) ? NULL : strstr(c, ":]");
+
+		if (class_end)
+			c = class_end + 1;
+		else
+			c += *c == '\\' && c[1];
+	}
+	return *c ? c : NULL;
+}
+
+bool glob__is_balanced(const char *glob)
+{
+	int brackets = 0, parentheses = 0;
+
+	for (const char *c = glob; *c && brackets >= 0 && parentheses >= 0; c++) {
+		const char *end = *c == '[' ? set_end(c) : NULL;
+
+		if (end)
+			c = end;
+		else if (*c == '\\' && c[1])
+			c++;
+		else if (*c == '[' || *c == ']')
+			brackets += *c == '[' ? 1 : -1;
+		else if (*c == '(' || *c == ')')
+			parentheses += *c == '(' ? 1 : -1;
+	}
+	return !brackets && !parentheses;
+}
+
 /* Where the suffix of a compiler's clone begins, or NULL. */
 static const char *clone_suffix(const char *name)
 {

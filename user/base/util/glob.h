@@ -23,6 +23,13 @@ bool glob__is_region(const char *glob);
  */
 bool glob__matches_function(const char *func, const char *name);
 
+/*
+ * Whether each bracket and parenthesis of a GLOB has its counterpart, as names of functions have:
+ * "operator[]", "f(int)", "f[0-9]" and "[(]*" are, "[", "f(" and "f]" are not, and match nothing.
+ * Behind a backslash, and within brackets that fnmatch() takes for a set, they do not count.
+ */
+bool glob__is_balanced(const char *glob);
+
 /* Whether `object`, the OBJECT part of a GLOB, matches the file at `path`: its path is that text,
  * or its last part matches the glob. */
 bool glob__matches_object(const char *object, const char *path);

@@ -167,6 +167,21 @@ static void stop_exporter(struct exporter *e)
 	exporter__fini(e);
 }
 
+/* Whether an agent can go by a configuration; else that is told. */
+static bool is_usable(const struct agent *a, struct config *c)
+{
+	const char *wrong;
+
+	if (config__tell(c, a->path))
+		return false;
+	wrong = status__wrong_file(c->status);
+	if (wrong)
+		log_error("%s: status = %s: %s", a->path, c->status, wrong);
+	else
+		config__warn(c, a->path);
+	return !wrong;
+}
+
 static void reload(struct agent *a)
 {
 	struct config fresh, gone;
@@ -175,7 +190,7 @@ static void reload(struct agent *a)
 	int err = config__read(a->path, &fresh);
 
 	status__notify("RELOADING=1");
-	if (err || config__tell(&fresh, a->path) || make_services(&fresh, &services, &cnt)) {
+	if (err || !is_usable(a, &fresh) || make_services(&fresh, &services, &cnt)) {
 		log_warn("the agent goes on with the configuration that it has");
 		for (size_t i = 0; i < cnt; i++)
 			service__fini(&services[i]);
@@ -426,7 +441,7 @@ static int prepare(struct agent *a)
 {
 	int err = config__read(a->path, &a->config);
 
-	if (!err && config__tell(&a->config, a->path))
+	if (!err && !is_usable(a, &a->config))
 		err = -EINVAL;
 	if (!err)
 		err = take_lock(a);
@@ -462,8 +477,8 @@ int agent__run(const char *path, const struct service_engine *engine)
 	sigaddset(&signals, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	if (!err) {
-		log_info("agent: %zu services, recordings in %s, status in %s", a.services_cnt,
-			 a.config.ring, a.config.status);
+		log_info("agent: %zu service%s, recordings in %s, status in %s", a.services_cnt,
+			 a.services_cnt == 1 ? "" : "s", a.config.ring, a.config.status);
 		status__notify("READY=1");
 		go_on(&a, &signals);
 		stop_all(&a);

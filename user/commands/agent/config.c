@@ -2,12 +2,15 @@
 #include "agent/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <ini.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/config_keys.h"
 #include "util/array.h"
@@ -26,39 +29,53 @@ struct parser {
 	bool blank; /* it says nothing */
 	enum config_section section;
 	unsigned int section_line;
-	struct given {
-		const struct config_key *key;
-		unsigned int section_line, line;
-	} * given;
-	size_t given_cnt, given_cap;
 	int err;
 };
+
+/* Errors are in the order of lines. */
+static int add_error(struct config *c, unsigned int line, const char *fmt, va_list args)
+{
+	struct config_error *grown = reallocarray(c->errors, c->errors_cnt + 1, sizeof(*c->errors));
+	char text[1024], safe[1024], *copy;
+	size_t at = c->errors_cnt;
+
+	if (!grown)
+		return -ENOMEM;
+	c->errors = grown;
+	vsnprintf(text, sizeof(text), fmt, args);
+	copy = strdup(text_escape(text, safe, sizeof(safe)));
+	if (!copy)
+		return -ENOMEM;
+	for (; at && grown[at - 1].line > line; at--)
+		grown[at] = grown[at - 1];
+	grown[at] = (struct config_error){line, copy};
+	c->errors_cnt++;
+	return 0;
+}
+
+int config__complain(struct config *c, unsigned int line, const char *fmt, ...)
+{
+	va_list args;
+	int err;
+
+	va_start(args, fmt);
+	err = add_error(c, line, fmt, args);
+	va_end(args);
+	return err;
+}
 
 static void complain(struct parser *p, unsigned int line, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
 static void complain(struct parser *p, unsigned int line, const char *fmt, ...)
 {
-	struct config *c = p->c;
-	struct config_error *grown = reallocarray(c->errors, c->errors_cnt + 1, sizeof(*c->errors));
-	char text[1024], safe[1024];
 	va_list args;
+	int err;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	err = add_error(p->c, line, fmt, args);
 	va_end(args);
-	if (grown)
-		c->errors = grown;
-	else
-		p->err = -ENOMEM;
-	if (!grown)
-		return;
-	grown[c->errors_cnt].line = line;
-	grown[c->errors_cnt].text = strdup(text_escape(text, safe, sizeof(safe)));
-	if (grown[c->errors_cnt].text)
-		c->errors_cnt++;
-	else
-		p->err = -ENOMEM;
+	p->err = err ? err : p->err;
 }
 
 /* What the section's members are in. */
@@ -125,16 +142,22 @@ static unsigned int known_section(const struct config *c, enum config_section s,
 	return 0;
 }
 
-/* Sections without names. */
+/* Sections without names, each of which is there once. */
 static bool begin_only(struct parser *p, const char *title)
 {
-	if (!strcmp(title, "agent"))
-		p->section = SECTION_AGENT;
-	else if (!strcmp(title, "metrics"))
-		p->section = SECTION_METRICS;
-	if (p->section == SECTION_METRICS)
-		p->c->metrics.line = p->line;
-	return p->section != SECTION_NONE;
+	const bool agent = !strcmp(title, "agent"), metrics = !strcmp(title, "metrics");
+	unsigned int *line = agent ? &p->c->agent_line : &p->c->metrics.line;
+
+	if (!agent && !metrics)
+		return false;
+	if (*line) {
+		complain(p, p->line, "[%s]: is there already, in line %u; put what is here there",
+			 title, *line);
+		return true;
+	}
+	*line = p->line;
+	p->section = agent ? SECTION_AGENT : SECTION_METRICS;
+	return true;
 }
 
 /* "agent", "service web", "metrics" */
@@ -190,6 +213,16 @@ static void judge_line(struct parser *p)
 		complain(p, p->line, "neither 'key = value' nor '[section]' nor a comment (#)");
 }
 
+/* Whether there is a control character other than a tab in a line; a NUL has become 1. */
+static bool has_no_text(const char *line)
+{
+	for (; *line; line++) {
+		if (((unsigned char)*line < ' ' && *line != '\t') || *line == 0x7f)
+			return true;
+	}
+	return false;
+}
+
 /* Hands inih the next line. It tells no lines of errors but the first one's. */
 static char *next_line(char *str, int num, void *ctx)
 {
@@ -210,11 +243,16 @@ static char *next_line(char *str, int num, void *ctx)
 	while (len && strchr(" \t\r", line[len - 1]))
 		line[--len] = '\0';
 	p->blank = !len || *line == '#' || *line == ';';
-	if ((int)len + 3 > num) {
-		complain(p, p->line,
-			 "longer than %d characters; write the key once more for more "
-			 "values",
-			 num - 3);
+	if ((int)len + 3 > num || (!p->blank && has_no_text(line))) {
+		if ((int)len + 3 > num)
+			complain(p, p->line,
+				 "longer than %d characters; write the key once more for more "
+				 "values",
+				 num - 3);
+		else
+			complain(p, p->line,
+				 "a NUL byte or another control character is in the line; is the "
+				 "file text?");
 		p->blank = true;
 		len = 0;
 		*line = '\0';
@@ -230,23 +268,27 @@ static char *next_line(char *str, int num, void *ctx)
 	return str;
 }
 
-static bool note_given(struct parser *p, const struct config_key *k)
+static bool note_given(struct parser *p, const struct config_key *k, const char *value)
 {
-	for (size_t i = 0; i < p->given_cnt; i++) {
-		bool same_section = k->section == SECTION_AGENT || k->section == SECTION_METRICS ||
-				    p->given[i].section_line == p->section_line;
+	struct config *c = p->c;
+	char *copy;
 
-		if (p->given[i].key == k && same_section && !k->repeats) {
+	for (size_t i = 0; i < c->given_cnt; i++) {
+		const struct config_given *g = &c->given[i];
+
+		if (g->key == k && g->section_line == p->section_line && !k->repeats) {
 			complain(p, p->line, "'%s' is given already, in line %u; leave one out",
-				 k->name, p->given[i].line);
+				 k->name, g->line);
 			return false;
 		}
 	}
-	if (ARRAY_RESERVE(&p->given, p->given_cnt, &p->given_cap)) {
+	copy = strdup(value);
+	if (!copy || ARRAY_RESERVE(&c->given, c->given_cnt, &c->given_cap)) {
+		free(copy);
 		p->err = -ENOMEM;
 		return false;
 	}
-	p->given[p->given_cnt++] = (struct given){k, p->section_line, p->line};
+	c->given[c->given_cnt++] = (struct config_given){k, p->section_line, p->line, copy};
 	return true;
 }
 
@@ -283,6 +325,22 @@ static void unknown_key(struct parser *p, const char *name)
 			 titles[p->section], list);
 }
 
+/* Comments and quotes that would become part of a value, as other formats have them. */
+static const char *foreign_syntax(const struct config_key *k, const char *value)
+{
+	const size_t len = strlen(value);
+
+	if (len >= 2 && (*value == '"' || *value == '\'') && value[len - 1] == *value)
+		return "the quotes would be part of the value; leave them out";
+	for (const char *c = value; k->kind != KIND_TEXT && (c = strchr(c, '#')); c++) {
+		if (c > value && (c[-1] == ' ' || c[-1] == '\t'))
+			return "'#' begins a comment only where a line begins, and would be part "
+			       "of "
+			       "the value; write ' ;' or a line of its own";
+	}
+	return NULL;
+}
+
 static int take_line(void *ctx, const char *section, const char *name, const char *value)
 {
 	struct parser *p = ctx;
@@ -299,13 +357,15 @@ static int take_line(void *ctx, const char *section, const char *name, const cha
 		unknown_key(p, name);
 		return 1;
 	}
-	if (!note_given(p, k))
+	if (!note_given(p, k, value))
 		return 1;
 	if (!*value) {
 		complain(p, p->line, "'%s' has no value; leave the line out, or write one", name);
 		return 1;
 	}
-	wrong = config_key__take(k, value, section_struct(p));
+	wrong = foreign_syntax(k, value);
+	if (!wrong)
+		wrong = config_key__take(k, value, section_struct(p));
 	if (wrong)
 		complain(p, p->line, "%s = %s: %s", name, value, wrong);
 	else if (k->option && !(k->kind == KIND_SWITCH && !strcmp(value, "no")))
@@ -313,20 +373,23 @@ static int take_line(void *ctx, const char *section, const char *name, const cha
 	return 1;
 }
 
-static bool was_given(const struct parser *p, unsigned int section_line, const char *name)
+/* The line in which a section has a key; NULL: any that selects whom to record. 0: in none. */
+static unsigned int was_given(const struct parser *p, unsigned int section_line, const char *name)
 {
-	for (size_t i = 0; i < p->given_cnt; i++) {
-		if (p->given[i].section_line == section_line &&
-		    (name ? !strcmp(p->given[i].key->name, name) : p->given[i].key->selects))
-			return true;
+	for (size_t i = 0; i < p->c->given_cnt; i++) {
+		const struct config_given *g = &p->c->given[i];
+
+		if (g->section_line == section_line &&
+		    (name ? !strcmp(g->key->name, name) : g->key->selects))
+			return g->line;
 	}
-	return false;
+	return 0;
 }
 
 static void check_service(struct parser *p, const struct config_service *s)
 {
-	int groups = was_given(p, s->line, "unit") + was_given(p, s->line, "cgroup") +
-		     was_given(p, s->line, "container");
+	int groups = !!was_given(p, s->line, "unit") + !!was_given(p, s->line, "cgroup") +
+		     !!was_given(p, s->line, "container");
 
 	if (!was_given(p, s->line, NULL))
 		complain(p, s->line,
@@ -360,30 +423,39 @@ static void check_receiver(struct parser *p, const struct config_receiver *r)
 	}
 }
 
-static int by_line(const void *a, const void *b)
+/* A recording that may become no older than it took would go before anybody could read it. */
+static void check_times(struct parser *p)
 {
-	const struct config_error *x = a, *y = b;
+	const struct config *c = p->c;
+	unsigned int interval = was_given(p, c->agent_line, "interval");
+	unsigned int keep = was_given(p, c->agent_line, "keep");
 
-	return (x->line > y->line) - (x->line < y->line);
+	if (c->keep_s * 1000000000 <= c->interval_ns)
+		complain(p, keep > interval ? keep : interval,
+			 "keep (%llu s) is not longer than interval (%llu s): no recording would "
+			 "stay; make keep longer, or interval shorter",
+			 (unsigned long long)c->keep_s,
+			 (unsigned long long)c->interval_ns / 1000000000);
 }
 
 static void check_whole(struct parser *p)
 {
 	struct config *c = p->c;
 
+	check_times(p);
 	for (size_t i = 0; i < c->services_cnt; i++)
 		check_service(p, &c->services[i]);
 	for (size_t i = 0; i < c->receivers_cnt; i++)
 		check_receiver(p, &c->receivers[i]);
 	if (!c->services_cnt && !c->errors_cnt)
 		complain(p, 0, "no service: write [service NAME], and below it process = NAME");
-	if (c->errors_cnt)
-		qsort(c->errors, c->errors_cnt, sizeof(*c->errors), by_line);
 }
 
 int config__parse(char *text, struct config *c)
 {
-	struct parser p = {.c = c, .at = text};
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
+	const bool marked = !strncmp(text, byte_order_mark, strlen(byte_order_mark));
+	struct parser p = {.c = c, .at = marked ? text + strlen(byte_order_mark) : text};
 
 	*c = (struct config){
 		.ring = strdup("/var/lib/proftrace"),
@@ -405,29 +477,47 @@ int config__parse(char *text, struct config *c)
 		p.err = -ENOMEM;
 	if (!p.err)
 		check_whole(&p);
-	free(p.given);
 	return p.err;
+}
+
+/* Does not wait for whoever may write to a FIFO: that is told to be no file. */
+static FILE *open_file(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+	struct stat st;
+
+	if (!f)
+		log_error("cannot read the configuration %s: %s", path, strerror(errno));
+	if (!f && fd >= 0)
+		close(fd);
+	if (!f || (!fstat(fd, &st) && S_ISREG(st.st_mode)))
+		return f;
+	log_error("%s is no regular file: the configuration cannot be read", path);
+	fclose(f);
+	return NULL;
 }
 
 int config__read(const char *path, struct config *c)
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = open_file(path);
 	char *text = f ? calloc(1, FILE_MAX_BYTES + 1) : NULL;
-	int err = f ? text ? 0 : -ENOMEM : -errno;
 	size_t len = text ? fread(text, 1, FILE_MAX_BYTES, f) : 0;
+	int err = text ? 0 : -ENOMEM;
 
 	*c = (struct config){0};
+	if (!f)
+		return -EINVAL;
 	if (text && ferror(f))
 		err = -errno;
 	else if (len == FILE_MAX_BYTES)
 		err = -EFBIG;
-	if (f)
-		fclose(f);
+	fclose(f);
 	if (err)
 		log_error("cannot read the configuration %s: %s", path, strerror(-err));
-	/* What follows a NUL would not be seen. */
+	/* What follows a NUL would not be seen: has_no_text() finds what it becomes. */
 	for (size_t i = 0; !err && i < len; i++)
-		text[i] = text[i] ? text[i] : '?';
+		text[i] = text[i] ? text[i] : 1;
 	if (!err)
 		err = config__parse(text, c);
 	free(text);
@@ -461,6 +551,9 @@ void config__clear(struct config *c)
 		free(c->errors[i].text);
 	clear_texts(&c->metrics.functions);
 	clear_texts(&c->metrics.sessions);
+	for (size_t i = 0; i < c->given_cnt; i++)
+		free(c->given[i].value);
+	free(c->given);
 	free(c->services);
 	free(c->receivers);
 	free(c->errors);
@@ -478,4 +571,14 @@ size_t config__tell(const struct config *c, const char *path)
 			log_error("%s: %s", path, c->errors[i].text);
 	}
 	return c->errors_cnt;
+}
+
+void config__warn(struct config *c, const char *path)
+{
+	config__look(c);
+	for (size_t i = 0; i < c->errors_cnt; i++) {
+		log_warn("%s:%u: %s", path, c->errors[i].line, c->errors[i].text);
+		free(c->errors[i].text);
+	}
+	c->errors_cnt = 0;
 }

@@ -9,14 +9,28 @@
 
 #define CONFIG_PATH "/etc/proftrace/agent.conf" /* unless another one is named */
 
-/* Reads the file. Returns 0, also where there are errors in it, or -errno with one line logged. To
- * be cleared in any case. */
+/* Reads the file, which must be a regular one. Returns 0, also where there are errors in it, or
+ * -errno with one line logged. To be cleared in any case. */
 int config__read(const char *path, struct config *c);
 /* The same of a text, which is changed. Returns 0 or -ENOMEM. */
 int config__parse(char *text, struct config *c);
 void config__clear(struct config *c);
 
+/*
+ * Adds as errors what is right by itself but not on this machine, as it is now: a user who is
+ * not known, a file that is missing, not readable or another one's, a password that all who read
+ * the configuration can see. Returns 0 or -ENOMEM.
+ */
+int config__look(struct config *c);
+
+/* Adds an error; line 0: in the file as a whole. Returns 0 or -ENOMEM. */
+int config__complain(struct config *c, unsigned int line, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Prints each error as FILE:LINE: TEXT. Returns how many. */
 size_t config__tell(const struct config *c, const char *path);
+/* Prints what config__look() finds in a configuration without errors, as warnings: an agent begins
+ * all the same. */
+void config__warn(struct config *c, const char *path);
 
 #endif

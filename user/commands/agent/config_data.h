@@ -46,6 +46,15 @@ struct config_metrics {
 	uint32_t max;				 /* of both, that have series */
 };
 
+struct config_key;
+
+/* A key that is given, with its value as written. */
+struct config_given {
+	const struct config_key *key;
+	unsigned int section_line, line;
+	char *value;
+};
+
 struct config {
 	char *ring, *status;
 	uint64_t interval_ns, keep_s, size, memory;
@@ -56,6 +65,9 @@ struct config {
 	struct config_receiver *receivers;
 	size_t receivers_cnt;
 	struct config_metrics metrics;
+	unsigned int agent_line;    /* of [agent]; 0: there is none */
+	struct config_given *given; /* by line */
+	size_t given_cnt, given_cap;
 	struct config_error *errors; /* by line */
 	size_t errors_cnt;
 };

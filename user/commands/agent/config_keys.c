@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/values.h"
 #include "fleet/receiver.h"
+#include "util/glob.h"
 #include "util/log.h"
 
 #define KEY(s, n, k, type, member)                                                          \
@@ -238,6 +239,9 @@ static const char *add_text(const char *value, struct config_texts *texts)
 	return NULL;
 }
 
+static const char unbalanced[] = "no function has such a name: a bracket or parenthesis has no "
+				 "counterpart (\\[ stands for a single one)";
+
 const char *config_key__take(const struct config_key *k, const char *value, void *to)
 {
 	void *member = (char *)to + k->offset;
@@ -257,7 +261,7 @@ const char *config_key__take(const struct config_key *k, const char *value, void
 		return take_time(value, member) ? NULL : "not a time, as 30m, 24h or 7d";
 	case KIND_SIZE:
 		return value__size(value, 1 << 20, member) ? NULL
-							   : "not a size of at least 1M, as 500M";
+							   : "not a size from 1M to 900T, as 500M";
 	case KIND_PERCENT:
 		/* Who names a service's functions may want them whatever they cost. */
 		if (k->section == SECTION_SERVICE && !strcmp(value, "none")) {
@@ -271,6 +275,8 @@ const char *config_key__take(const struct config_key *k, const char *value, void
 	case KIND_SWITCH:
 		return strcmp(value, "yes") && strcmp(value, "no") ? "neither yes nor no" : NULL;
 	case KIND_OPTION:
+		if (k->repeats && !glob__is_balanced(value))
+			return unbalanced;
 		return try_option(k, value);
 	case KIND_ADDRESS:
 		return net_address__parse(value, member)
@@ -280,7 +286,7 @@ const char *config_key__take(const struct config_key *k, const char *value, void
 		return value__number(value, NUMBER_MAX, member) ? NULL
 								: "not a number from 1 to 10000";
 	case KIND_TEXTS:
-		return add_text(value, member);
+		return glob__is_balanced(value) ? add_text(value, member) : unbalanced;
 	default:
 		return take_text(value, member);
 	}

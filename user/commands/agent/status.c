@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <linux/bpf.h>
 #include <stddef.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -207,14 +209,52 @@ static void put_all(struct json *j, const struct agent *a)
 	fputc('\n', j->out);
 }
 
+/* As put_all() begins: {"schema":1,"proftrace":"1.0","pid":123, */
+static bool is_status(const char *text)
+{
+	static const char begin[] = "{\"schema\":1,\"proftrace\":\"", next[] = "\",\"pid\":";
+	const char *version = text + strlen(begin);
+
+	return !strncmp(text, begin, strlen(begin)) &&
+	       !strncmp(version + strcspn(version, "\""), next, strlen(next));
+}
+
+const char *status__wrong_file(const char *path)
+{
+	static const char other[] = "another file is there, which no agent has written; name "
+				    "another one, or remove it";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char text[256] = "";
+	struct stat st;
+	ssize_t len = 0;
+
+	if (fd < 0)
+		return errno == ENOENT || geteuid() ? NULL : other;
+	if (fstat(fd, &st))
+		st.st_mode = 0;
+	if (S_ISREG(st.st_mode))
+		len = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	if (S_ISDIR(st.st_mode))
+		return "is a directory, not a file";
+	return !S_ISREG(st.st_mode) || (len && !is_status(text)) ? other : NULL;
+}
+
 void status__write(const struct agent *a)
 {
 	static bool told;
+	const char *wrong = status__wrong_file(a->config.status);
 	char made[PATH_MAX];
 	struct json j;
 	FILE *f;
 	int err = 0;
 
+	if (wrong) {
+		if (!told)
+			log_warn("status is not written: %s: %s", a->config.status, wrong);
+		told = true;
+		return;
+	}
 	snprintf(made, sizeof(made), "%s.new", a->config.status);
 	f = fopen(made, "we");
 	if (f) {

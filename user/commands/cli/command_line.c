@@ -46,6 +46,9 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 	}
 	if (o->verb == VERB_DOCTOR)
 		return complain(o, "%s: doctor takes no words, it looks at this machine", arg);
+	if (o->verb == VERB_AGENT && o->inputs_cnt)
+		return complain(o, "%s: agent takes one configuration, which is %s", arg,
+				o->inputs[0]);
 	if (o->inputs_cnt == inputs_max(o->verb))
 		return complain(o, "%s: %s reads no more than %zu recording%s", arg,
 				verbs[o->verb].name, o->inputs_cnt, o->inputs_cnt == 1 ? "" : "s");

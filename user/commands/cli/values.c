@@ -42,16 +42,22 @@ static bool parse_time(const char *text, uint64_t *ns)
 	return false;
 }
 
+/* strtod() takes "0x10" for 16. */
+static bool is_hexadecimal(const char *text)
+{
+	return strpbrk(text, "xX") != NULL;
+}
+
 bool value__size(const char *text, uint64_t min, uint64_t *bytes)
 {
-	static const char units[] = "KMG";
+	static const char units[] = "KMGT";
 	const char *unit;
 	char *end;
 	double n;
 
 	errno = 0;
 	n = strtod(text, &end);
-	if (errno || end == text || !(n > 0))
+	if (errno || end == text || !(n > 0) || is_hexadecimal(text))
 		return false;
 	unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
 	for (const char *u = units; unit && u <= unit; u++)
@@ -92,7 +98,8 @@ bool value__percent(const char *text, double *percent)
 	}
 	errno = 0;
 	*percent = strtod(text, &end);
-	return !errno && end != text && !*end && *percent > 0 && *percent <= 1e6;
+	return !errno && end != text && !*end && !is_hexadecimal(text) && *percent > 0 &&
+	       *percent <= 1e6;
 }
 
 bool value__number(const char *text, unsigned long max, uint32_t *out)

@@ -18,9 +18,10 @@ int cmd_agent(const struct options *o)
 
 	if (!o->check)
 		return privilege__check() ? 1 : agent__run(path, &engine);
-	if (!config__read(path, &c) && !config__tell(&c, path)) {
-		printf("%s: %zu services, %zu receivers: no errors\n", path, c.services_cnt,
-		       c.receivers_cnt);
+	if (!config__read(path, &c) && !config__look(&c) && !config__tell(&c, path)) {
+		printf("%s: %zu service%s, %zu receiver%s: no errors\n", path, c.services_cnt,
+		       c.services_cnt == 1 ? "" : "s", c.receivers_cnt,
+		       c.receivers_cnt == 1 ? "" : "s");
 		status = 0;
 	}
 	config__clear(&c);
