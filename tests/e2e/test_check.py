@@ -36,9 +36,39 @@ class Check(harness.TestCase):
             self.assertEqual(again.status, status, str(again))
 
     def test_status_of_the_command(self):
-        for assertion in "calls(square) == 20", "calls(square) == 19":
-            done = self.check(assertion, command=("calc-pie", 20, 7))
-            self.assertEqual(done.status, 7, str(done))
+        """A failed assertion goes before the status of the command, which is told then."""
+        done = self.check("calls(square) == 20", command=("calc-pie", 20, 7))
+        self.assertEqual(done.status, 7, str(done))
+        done = self.check("calls(square) == 19", command=("calc-pie", 20, 7))
+        self.assertEqual(done.status, 3, str(done))
+        self.assertIn("the exit status of the command was 7\n", done.stderr)
+        done = self.check("calls(square) == 19")
+        self.assertEqual(done.status, 3, str(done))
+        self.assertNotIn("the exit status", done.stderr)
+
+    def test_what_is_kept(self):
+        """A recording only if something does not hold, and then the one before as well."""
+        def held():
+            """{file: its calls of square}"""
+            return {name: self.verb("report", "-f", "csv", name).stdout
+                    for name in sorted(os.listdir(self.directory))}
+
+        before = sorted(os.listdir(self.directory))
+        self.assertEqual(self.check("calls(square) == 20").status, 0)
+        self.assertEqual(sorted(os.listdir(self.directory)), before)
+        self.assertEqual(self.check("calls(square) == 1").status, 3)
+        first = held()
+        self.assertEqual(list(first), [*before, "proftrace.data"])
+        self.assertEqual(self.check("calls(square) == 20").status, 0)
+        self.assertEqual(held(), first)
+        self.assertEqual(self.check("calls(square) == 2", command=("calc-pie", 21)).status, 3)
+        second = held()
+        self.assertEqual(list(second), [*before, "proftrace.data", "proftrace.data.old"])
+        self.assertEqual(second["proftrace.data.old"], first["proftrace.data"])
+        self.assertNotEqual(second["proftrace.data"], first["proftrace.data"])
+        done = self.check("calls(square) == 1", command=("no-such-program",))
+        self.assertNotEqual(done.status, 0)
+        self.assertEqual(held(), second)
 
     def test_what_is_not_known(self):
         """A function that is not there, or that was dropped."""

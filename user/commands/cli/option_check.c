@@ -165,7 +165,7 @@ static error_t check_target(struct options *o)
 	if (o->verb == VERB_RECORD && o->interval_ns && (!o->output || o->append))
 		return complain(o, "record -i: each interval is a recording of its own; -o names "
 				   "the folder for them, and nothing is appended");
-	if ((o->verb == VERB_RECORD || o->verb == VERB_CHECK) && !o->output)
+	if (o->verb == VERB_RECORD && !o->output)
 		o->output = o->slos_cnt ? SLOW_FOLDER : RECORDING;
 	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))
 		return complain(o,

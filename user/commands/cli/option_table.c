@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cli/option_table.h"
 
+#include "cli/options.h"
+
 const char option_table_doc[] =
 	"Trace the functions of a native program: exact call counts and times for each call path "
 	"and "

@@ -5,7 +5,6 @@
 
 #include <argp.h>
 
-#define RECORDING    "proftrace.data" /* unless another one is named */
 #define STDOUT_PATH  "/dev/fd/1"
 #define HELP_COLUMNS 32 /* of "      --name=ARG" */
 

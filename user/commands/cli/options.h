@@ -151,6 +151,7 @@ struct options {
 	int failed_at;	 /* the word in argv behind the one that was not understood */
 };
 
+#define RECORDING	     "proftrace.data" /* unless another one is named */
 #define OPTIONS_USAGE_STATUS 2
 #define SAMPLE_RATE_MAX	     10000
 /* A prime, so that samples do not keep step with what the target does every 10 or 100 ms. */

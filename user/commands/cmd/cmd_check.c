@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* check: whether assertions hold of a run, which is recorded first, or of a recording. */
+/*
+ * check: whether assertions hold of a run, which is recorded first, or of a recording. A recording
+ * that nobody has named by -o is made beside proftrace.data, as .proftrace.data.123 of process 123,
+ * and takes its place only if there is something to be looked at in it.
+ */
 #include "cmd/cmd.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "calls/profile.h"
 #include "calls/tree.h"
@@ -16,12 +26,29 @@
 
 #define STATUS_FAILS 3
 
-/* Returns the exit status. */
-static int judge_all(const struct options *o, const char *path)
+/* Gives the recording at `made` the name proftrace.data; who has that is proftrace.data.old then.
+ * Returns the name that the recording has. */
+static const char *keep(const char *made)
+{
+	struct stat st;
+
+	if (!lstat(RECORDING, &st) && S_ISREG(st.st_mode) && rename(RECORDING, RECORDING ".old"))
+		log_warn("%s is replaced: it cannot be renamed to %s.old: %s", RECORDING, RECORDING,
+			 strerror(errno));
+	if (!rename(made, RECORDING))
+		return RECORDING;
+	log_warn("the recording is in %s: it cannot be renamed to %s: %s", made, RECORDING,
+		 strerror(errno));
+	return made;
+}
+
+/* Of the recording at `path`, or of one at `made` that is kept only if something does not hold;
+ * NULL: there is none. Returns the exit status. */
+static int judge_all(const struct options *o, const char *path, const char *made)
 {
 	struct recorded run = {0};
 	size_t fails = 0, unknown = 0;
-	int err = recorded_run__load(path, o, &run);
+	int err = recorded_run__load(made ? made : path, o, &run);
 
 	if (!err)
 		err = profile__summarize(run.profile);
@@ -33,6 +60,10 @@ static int judge_all(const struct options *o, const char *path)
 	}
 	recorded__free(&run);
 	log_unexplained(err);
+	if (made && (fails || unknown))
+		path = keep(made);
+	else if (made)
+		unlink(made);
 	if (fails || unknown)
 		log_error("%zu of %zu assertions %s: proftrace report %s shows the run",
 			  fails + unknown, o->assertions_cnt,
@@ -40,21 +71,36 @@ static int judge_all(const struct options *o, const char *path)
 	return err ? 1 : fails ? STATUS_FAILS : unknown ? 1 : 0;
 }
 
+/* A failed assertion goes before the status of the program, which is told then. */
+static int status_of_both(int status, int judged)
+{
+	if (status && judged == STATUS_FAILS)
+		log_warn("the exit status of the command was %d", status);
+	return judged == STATUS_FAILS || !status ? judged : status;
+}
+
 int cmd_check(const struct options *o)
 {
 	struct options run = *o;
 	bool recorded = false;
-	int status = 0, judged;
+	char made[NAME_MAX];
+	int status;
 
 	if (o->inputs_cnt) {
 		privilege__drop_for_report();
 		sandbox__enter(NULL);
-		return judge_all(o, o->inputs[0]);
+		return judge_all(o, o->inputs[0], NULL);
 	}
 	run.verb = VERB_RECORD;
+	if (!o->output) {
+		snprintf(made, sizeof(made), "." RECORDING ".%d", (int)getpid());
+		run.output = made;
+		privilege__keep_replacing(); /* in a folder of another user */
+	}
 	status = trace_and_tell(&run, &recorded);
-	if (!recorded)
-		return status ? status : 1;
-	judged = judge_all(o, o->output);
-	return status ? status : judged;
+	if (recorded)
+		return status_of_both(status, judge_all(o, o->output, o->output ? NULL : made));
+	if (!o->output)
+		unlink(made);
+	return status ? status : 1;
 }
