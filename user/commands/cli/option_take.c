@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/condition.h"
 #include "cli/option_check.h"
 #include "cli/option_table.h"
 #include "cli/options.h"
@@ -524,6 +525,9 @@ static error_t parse_fleet(struct options *o, int key, char *arg)
 	case OPT_WHERE:
 		if (o->wheres_cnt == OPTIONS_WHERES_MAX)
 			return complain(o, "--where %s: more than two cannot be compared", arg);
+		if (condition__wrong(arg))
+			return complain(o, "--where %s: %s; as \"service = 'api'\"", arg,
+					condition__wrong(arg));
 		o->wheres[o->wheres_cnt++] = arg;
 		return 0;
 	case OPT_SERVICE:
