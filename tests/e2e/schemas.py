@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import pathlib
-import warnings
 
 FOLDER = pathlib.Path(__file__).parents[2] / "docs" / "schema"
 # Members that tell one kind of document from the others.
@@ -44,27 +43,20 @@ def load(kind):
 def validator(kind):
     # Not at the top: the machines of `make kernels` have this module, and nothing that it needs.
     import jsonschema
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        resolver = jsonschema.RefResolver(f"{FOLDER.as_uri()}/", None)
     schema = load(kind)
-    for name in KINDS:
-        resolver.store[f"{FOLDER.as_uri()}/{name}.json"] = load(name)
     jsonschema.Draft202012Validator.check_schema(schema)
-    schema["$id"] = f"{kind}.json"
-    return jsonschema.Draft202012Validator(schema, resolver=resolver)
+    return jsonschema.Draft202012Validator(schema)
 
 
 @functools.cache
 def enumerated():
     """Names of members that have one of a few values."""
-    schemas = {f"{name}.json": load(name) for name in KINDS}
     names = set()
-    for schema in schemas.values():
+    for schema in map(load, KINDS):
         for part in subschemas(schema):
             for name, member in part.get("properties", {}).items():
-                file, _, at = member.get("$ref", "").partition("#/$defs/")
-                target = (schemas.get(file) or schema)["$defs"][at] if at else member
+                at = member.get("$ref", "").removeprefix("#/$defs/")
+                target = schema["$defs"][at] if at else member
                 names |= {name} if "enum" in target else set()
     return names
 

@@ -5,6 +5,7 @@ documents are as it says is checked wherever tests read one (harness.check()).""
 import copy
 import json
 import os
+import re
 
 import harness
 import schemas
@@ -64,6 +65,25 @@ class Schemas(harness.TestCase):
         del document["features"][0]["works"]
         with self.assertRaisesRegex(AssertionError, "works"):
             schemas.check(document)
+
+    def test_each_stands_alone(self):
+        """It has a name of its own, and refers to no other file: a validator that is given nothing
+        but that file finds all. What several of them define is the same in each."""
+        defined = {}
+        for kind in schemas.KINDS:
+            text = (schemas.FOLDER / f"{kind}.json").read_text(encoding="utf-8")
+            schema = json.loads(text)
+            self.assertRegex(schema["$id"], rf"^https://[^#]*/{kind}\.json$")
+            references = set(re.findall(r'"\$ref": "(.*?)"', text))
+            self.assertEqual({at for at in references if not at.startswith("#/$defs/")}, set())
+            definitions = schema.get("$defs", {})
+            self.assertLessEqual({at.removeprefix("#/$defs/") for at in references}, set(definitions))
+            for name, definition in definitions.items():
+                defined.setdefault(name, {})[kind] = definition
+        for name in ("accounting", "single_calls", "budget", "source", "site_class", "inlined"):
+            first, *others = defined[name].values()
+            self.assertTrue(others)
+            self.assertEqual(others, [first] * len(others))
 
     def test_all_kinds(self):
         files = {name.removesuffix(".json") for name in os.listdir(schemas.FOLDER)}
