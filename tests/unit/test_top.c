@@ -362,6 +362,42 @@ static void test_zoom(void **state)
 	canvas__fini(&c);
 }
 
+/* What a wait is for stands in the table, but is no function: nothing to search for or zoom into.
+ */
+static void test_what_is_no_code(void **state)
+{
+	struct top *t = top__new("PID 7");
+	struct canvas c = {0};
+	struct profile *now = server(), *delta;
+	struct top_rows r = {0};
+
+	now->functions[1].kind = FUNCTION_CALLER;
+	now->functions[1].name = "[by main: idle]";
+	assert_int_equal(top_rows__functions(&r, now, "idle"), 0);
+	assert_int_equal(r.cnt, 1);
+	assert_string_equal(r.items[0].name, "idle");
+	top_rows__clear(&r);
+	assert_int_equal(top_rows__functions(&r, now, "[by"), 0);
+	assert_int_equal(r.cnt, 1);
+	assert_true(r.items[0].no_code);
+	top_rows__clear(&r);
+
+	assert_int_equal(profile__delta(now, NULL, &delta), 0);
+	assert_int_equal(top__take(t, now, delta), 0);
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_int_equal(top__key(t, TOP_KEY_ENTER), TOP_NOTHING); /* on the first row, [by main] */
+	assert_int_equal(top__zoomed(t), UINT32_MAX);
+	canvas__resize(&c, 24, 80);
+	top__draw(t, &c);
+	assert_true(shows(&c, "[by main: idle]"));
+	assert_false(shows(&c, "ZOOM"));
+	assert_int_equal(top__key(t, TOP_KEY_ESCAPE), TOP_NOTHING);
+	profile__free(now);
+	top__free(t);
+	canvas__fini(&c);
+}
+
 /* Of all processes: what they had of one CPU, and which one is opened. */
 static void test_machine(void **state)
 {
@@ -441,6 +477,9 @@ static void test_any_size(void **state)
 	struct canvas c = {0};
 
 	feed(t);
+	canvas__resize(&c, 3, 20);
+	top__draw(t, &c);
+	assert_string_equal(line(&c, 0), "4 lines are needed");
 	for (size_t rows = 0; rows < 12; rows++) {
 		for (size_t columns = 0; columns < 100; columns += 3) {
 			for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
@@ -468,12 +507,19 @@ static void test_canvas(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_functions), cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_estimates), cmocka_unit_test(test_edges),
-		cmocka_unit_test(test_history),	  cmocka_unit_test(test_screen),
-		cmocka_unit_test(test_keys),	  cmocka_unit_test(test_any_size),
-		cmocka_unit_test(test_canvas),	  cmocka_unit_test(test_zoom),
-		cmocka_unit_test(test_machine),	  cmocka_unit_test(test_sessions),
+		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_estimates),
+		cmocka_unit_test(test_edges),
+		cmocka_unit_test(test_history),
+		cmocka_unit_test(test_screen),
+		cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_any_size),
+		cmocka_unit_test(test_canvas),
+		cmocka_unit_test(test_zoom),
+		cmocka_unit_test(test_what_is_no_code),
+		cmocka_unit_test(test_machine),
+		cmocka_unit_test(test_sessions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -110,6 +110,13 @@ static inline bool function__is_nameless(const struct profile_function *f)
 	return !strncmp(f->symbol, "func_0x", strlen("func_0x"));
 }
 
+/* Whether what stands in a path is no code: what a wait is for and who has ended it, as "[timer]",
+ * "[lock table_lock]" or "[by writer: main]". */
+static inline bool function__is_no_code(const struct profile_function *f)
+{
+	return f->kind == FUNCTION_CALLER && f->name[0] == '[';
+}
+
 /* A call that the compiler has replaced by the callee's code. */
 struct profile_inline {
 	const char *name; /* of the callee; demangled */

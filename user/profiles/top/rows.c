@@ -73,12 +73,17 @@ static int add_function(struct top_rows *r, const struct profile *delta, uint32_
 {
 	const struct profile_function *f = &delta->functions[function];
 
+	const bool no_code = function__is_no_code(f);
+
 	*row = NULL;
-	if (f->hidden || !wanted(f->name, search))
+	/* "[by main: handle]" is no function `handle`. */
+	if (f->hidden || !wanted(f->name, search) ||
+	    (no_code && search && *search && *search != '['))
 		return 0;
 	*row = add_row(r, function, f->name);
 	if (!*row)
 		return -ENOMEM;
+	(*row)->no_code = no_code;
 	fill_function(*row, delta, cpu_ns);
 	return 0;
 }

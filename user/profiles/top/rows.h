@@ -31,6 +31,7 @@ struct top_row {
 	bool calls_estimated;
 	bool dropped;		 /* to keep to the budget; for the caller to set */
 	bool chosen;		 /* as in struct profile_function */
+	bool no_code;		 /* as function__is_no_code() has it: nothing to zoom into */
 	uint64_t avg_ns, p99_ns; /* of finished calls; 0: none has finished */
 	uint64_t p50_ns, max_ns; /* of sessions likewise */
 	uint32_t threads;	 /* of a process, */

@@ -17,6 +17,8 @@
 #include "top/views.h"
 #include "util/text.h"
 
+#define LEAST_ROWS 4 /* of the screen: the head, a row, and the foot */
+
 struct top *top__new(const char *whom)
 {
 	struct top *t = calloc(1, sizeof(*t));
@@ -186,6 +188,8 @@ static void show(struct top *t, enum top_view view)
 
 static enum top_wish open_selected(struct top *t)
 {
+	bool no_code;
+
 	if (t->rows.cnt && t->view == VIEW_PROCESSES) {
 		t->opened = (pid_t)t->rows.items[selected_at(t)].id;
 		return TOP_OPEN;
@@ -194,8 +198,9 @@ static enum top_wish open_selected(struct top *t)
 		return TOP_NOTHING;
 	t->function = t->rows.items[selected_at(t)].id;
 	t->from = t->view;
+	no_code = t->rows.items[selected_at(t)].no_code;
 	show(t, VIEW_FUNCTION);
-	if (t->machine)
+	if (t->machine || no_code)
 		return TOP_NOTHING;
 	t->zoomed = t->function;
 	return TOP_ZOOM;
@@ -444,7 +449,9 @@ int top__draw(struct top *t, struct canvas *c)
 {
 	int err = list_rows(t);
 
-	if (err || c->rows < 4)
+	if (!err && c->rows < LEAST_ROWS)
+		canvas__printf(c, 0, 0, CANVAS_WARN, "%d lines are needed", LEAST_ROWS);
+	if (err || c->rows < LEAST_ROWS)
 		return err;
 	draw_head(t, c);
 	draw_zoom(t, c);
