@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ini.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +11,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/config_check.h"
+#include "agent/config_errors.h"
 #include "agent/config_keys.h"
 #include "util/array.h"
 #include "util/log.h"
-#include "util/text.h"
 
 #define LINE_MAX_BYTES 1000
 #define FILE_MAX_BYTES (1 << 20)
-#define NAME_MAX_BYTES 40
 
 struct parser {
 	struct config *c;
@@ -31,52 +30,6 @@ struct parser {
 	unsigned int section_line;
 	int err;
 };
-
-/* Errors are in the order of lines. */
-static int add_error(struct config *c, unsigned int line, const char *fmt, va_list args)
-{
-	struct config_error *grown = reallocarray(c->errors, c->errors_cnt + 1, sizeof(*c->errors));
-	char text[1024], safe[1024], *copy;
-	size_t at = c->errors_cnt;
-
-	if (!grown)
-		return -ENOMEM;
-	c->errors = grown;
-	vsnprintf(text, sizeof(text), fmt, args);
-	copy = strdup(text_escape(text, safe, sizeof(safe)));
-	if (!copy)
-		return -ENOMEM;
-	for (; at && grown[at - 1].line > line; at--)
-		grown[at] = grown[at - 1];
-	grown[at] = (struct config_error){line, copy};
-	c->errors_cnt++;
-	return 0;
-}
-
-int config__complain(struct config *c, unsigned int line, const char *fmt, ...)
-{
-	va_list args;
-	int err;
-
-	va_start(args, fmt);
-	err = add_error(c, line, fmt, args);
-	va_end(args);
-	return err;
-}
-
-static void complain(struct parser *p, unsigned int line, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static void complain(struct parser *p, unsigned int line, const char *fmt, ...)
-{
-	va_list args;
-	int err;
-
-	va_start(args, fmt);
-	err = add_error(p->c, line, fmt, args);
-	va_end(args);
-	p->err = err ? err : p->err;
-}
 
 /* What the section's members are in. */
 static void *section_struct(const struct parser *p)
@@ -92,7 +45,7 @@ static void *section_struct(const struct parser *p)
 /* Names become those of folders and files. */
 static bool is_name(const char *name)
 {
-	return *name && *name != '.' && *name != '-' && strlen(name) <= NAME_MAX_BYTES &&
+	return *name && *name != '.' && *name != '-' && strlen(name) <= CONFIG_NAME_MAX &&
 	       !name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				  "0123456789._-")];
 }
@@ -128,20 +81,6 @@ static void add_receiver(struct parser *p, char *name)
 	grown[c->receivers_cnt++] = (struct config_receiver){.name = name, .line = p->line};
 }
 
-/* The line that has begun a section of that name before; 0: none. */
-static unsigned int known_section(const struct config *c, enum config_section s, const char *name)
-{
-	for (size_t i = 0; s == SECTION_SERVICE && i < c->services_cnt; i++) {
-		if (!strcmp(c->services[i].name, name))
-			return c->services[i].line;
-	}
-	for (size_t i = 0; s == SECTION_RECEIVER && i < c->receivers_cnt; i++) {
-		if (!strcmp(c->receivers[i].name, name))
-			return c->receivers[i].line;
-	}
-	return 0;
-}
-
 /* Sections without names, each of which is there once. */
 static bool begin_only(struct parser *p, const char *title)
 {
@@ -151,8 +90,9 @@ static bool begin_only(struct parser *p, const char *title)
 	if (!agent && !metrics)
 		return false;
 	if (*line) {
-		complain(p, p->line, "[%s]: is there already, in line %u; put what is here there",
-			 title, *line);
+		config__complain(p->c, p->line,
+				 "[%s]: is there already, in line %u; put what is here there",
+				 title, *line);
 		return true;
 	}
 	*line = p->line;
@@ -180,24 +120,26 @@ static void begin_section(struct parser *p, char *title)
 	if (!*name && begin_only(p, title))
 		return;
 	if (!service && !receiver) {
-		complain(p, p->line,
-			 "[%s%s%s]: no such section; write [agent], [service NAME], [receiver "
-			 "NAME] or [metrics]",
-			 title, *name ? " " : "", name);
+		config__complain(
+			p->c, p->line,
+			"[%s%s%s]: no such section; write [agent], [service NAME], [receiver "
+			"NAME] or [metrics]",
+			title, *name ? " " : "", name);
 		return;
 	}
 	if (!is_name(name)) {
-		complain(p, p->line,
-			 "[%s %s]: needs a name of letters, digits, '.', '_' and '-', at most %d, "
-			 "as [%s web]",
-			 title, name, NAME_MAX_BYTES, title);
+		config__complain(
+			p->c, p->line,
+			"[%s %s]: needs a name of letters, digits, '.', '_' and '-', at most %d, "
+			"as [%s web]",
+			title, name, CONFIG_NAME_MAX, title);
 		return;
 	}
-	before = known_section(p->c, service ? SECTION_SERVICE : SECTION_RECEIVER, name);
+	before = config__section_line(p->c, service ? SECTION_SERVICE : SECTION_RECEIVER, name);
 	if (before) {
-		complain(p, p->line,
-			 "[%s %s]: is there already, in line %u; put what is here there", title,
-			 name, before);
+		config__complain(p->c, p->line,
+				 "[%s %s]: is there already, in line %u; put what is here there",
+				 title, name, before);
 		return;
 	}
 	p->section = service ? SECTION_SERVICE : SECTION_RECEIVER;
@@ -210,7 +152,8 @@ static void begin_section(struct parser *p, char *title)
 static void judge_line(struct parser *p)
 {
 	if (p->line && !p->taken && !p->blank)
-		complain(p, p->line, "neither 'key = value' nor '[section]' nor a comment (#)");
+		config__complain(p->c, p->line,
+				 "neither 'key = value' nor '[section]' nor a comment (#)");
 }
 
 /* Whether there is a control character other than a tab in a line; a NUL has become 1. */
@@ -231,7 +174,7 @@ static char *next_line(char *str, int num, void *ctx)
 	char *line = p->at;
 
 	judge_line(p);
-	if (!*line || p->err)
+	if (!*line || p->err || p->c->no_memory)
 		return NULL;
 	len = strcspn(line, "\n");
 	p->at = line + len + (line[len] == '\n');
@@ -245,14 +188,16 @@ static char *next_line(char *str, int num, void *ctx)
 	p->blank = !len || *line == '#' || *line == ';';
 	if ((int)len + 3 > num || (!p->blank && has_no_text(line))) {
 		if ((int)len + 3 > num)
-			complain(p, p->line,
-				 "longer than %d characters; write the key once more for more "
-				 "values",
-				 num - 3);
+			config__complain(
+				p->c, p->line,
+				"longer than %d characters; write the key once more for more "
+				"values",
+				num - 3);
 		else
-			complain(p, p->line,
-				 "a NUL byte or another control character is in the line; is the "
-				 "file text?");
+			config__complain(
+				p->c, p->line,
+				"a NUL byte or another control character is in the line; is the "
+				"file text?");
 		p->blank = true;
 		len = 0;
 		*line = '\0';
@@ -277,8 +222,9 @@ static bool note_given(struct parser *p, const struct config_key *k, const char 
 		const struct config_given *g = &c->given[i];
 
 		if (g->key == k && g->section_line == p->section_line && !k->repeats) {
-			complain(p, p->line, "'%s' is given already, in line %u; leave one out",
-				 k->name, g->line);
+			config__complain(p->c, p->line,
+					 "'%s' is given already, in line %u; leave one out",
+					 k->name, g->line);
 			return false;
 		}
 	}
@@ -318,11 +264,11 @@ static void unknown_key(struct parser *p, const char *name)
 
 	config_key__list(p->section, list, sizeof(list));
 	if (like)
-		complain(p, p->line, "'%s' is no key of %s: is '%s' meant?", name,
-			 titles[p->section], like);
+		config__complain(p->c, p->line, "'%s' is no key of %s: is '%s' meant?", name,
+				 titles[p->section], like);
 	else
-		complain(p, p->line, "'%s' is no key of %s; these are: %s", name,
-			 titles[p->section], list);
+		config__complain(p->c, p->line, "'%s' is no key of %s; these are: %s", name,
+				 titles[p->section], list);
 }
 
 /* Comments and quotes that would become part of a value, as other formats have them. */
@@ -349,7 +295,8 @@ static int take_line(void *ctx, const char *section, const char *name, const cha
 
 	p->taken = true;
 	if (!p->section_line)
-		complain(p, p->line, "'%s' is in no section; write [agent] above it", name);
+		config__complain(p->c, p->line, "'%s' is in no section; write [agent] above it",
+				 name);
 	if (p->section == SECTION_NONE)
 		return 1; /* of which that is told already */
 	k = config_key__find(p->section, name);
@@ -360,95 +307,18 @@ static int take_line(void *ctx, const char *section, const char *name, const cha
 	if (!note_given(p, k, value))
 		return 1;
 	if (!*value) {
-		complain(p, p->line, "'%s' has no value; leave the line out, or write one", name);
+		config__complain(p->c, p->line,
+				 "'%s' has no value; leave the line out, or write one", name);
 		return 1;
 	}
 	wrong = foreign_syntax(k, value);
 	if (!wrong)
 		wrong = config_key__take(k, value, section_struct(p));
 	if (wrong)
-		complain(p, p->line, "%s = %s: %s", name, value, wrong);
+		config__complain(p->c, p->line, "%s = %s: %s", name, value, wrong);
 	else if (k->option && !(k->kind == KIND_SWITCH && !strcmp(value, "no")))
 		add_words(p, k, value);
 	return 1;
-}
-
-/* The line in which a section has a key; NULL: any that selects whom to record. 0: in none. */
-static unsigned int was_given(const struct parser *p, unsigned int section_line, const char *name)
-{
-	for (size_t i = 0; i < p->c->given_cnt; i++) {
-		const struct config_given *g = &p->c->given[i];
-
-		if (g->section_line == section_line &&
-		    (name ? !strcmp(g->key->name, name) : g->key->selects))
-			return g->line;
-	}
-	return 0;
-}
-
-static void check_service(struct parser *p, const struct config_service *s)
-{
-	int groups = !!was_given(p, s->line, "unit") + !!was_given(p, s->line, "cgroup") +
-		     !!was_given(p, s->line, "container");
-
-	if (!was_given(p, s->line, NULL))
-		complain(p, s->line,
-			 "[service %s]: whom? Add process, unit, cgroup, container or user",
-			 s->name);
-	if (groups > 1)
-		complain(p, s->line,
-			 "[service %s]: unit, cgroup and container exclude each other; leave one",
-			 s->name);
-}
-
-static void check_receiver(struct parser *p, const struct config_receiver *r)
-{
-	const char *at = r->services;
-
-	if (!was_given(p, r->line, "url"))
-		complain(p, r->line,
-			 "[receiver %s]: where is it? Add url, as clickhouse://HOST/DATABASE",
-			 r->name);
-	while (at && *at) {
-		size_t len;
-		char name[NAME_MAX_BYTES + 2];
-
-		at += strspn(at, ", \t");
-		len = strcspn(at, ", \t");
-		snprintf(name, sizeof(name), "%.*s", (int)len, at);
-		if (len && !known_section(p->c, SECTION_SERVICE, name))
-			complain(p, r->line, "[receiver %s]: services: there is no [service %s]",
-				 r->name, name);
-		at += len;
-	}
-}
-
-/* A recording that may become no older than it took would go before anybody could read it. */
-static void check_times(struct parser *p)
-{
-	const struct config *c = p->c;
-	unsigned int interval = was_given(p, c->agent_line, "interval");
-	unsigned int keep = was_given(p, c->agent_line, "keep");
-
-	if (c->keep_s * 1000000000 <= c->interval_ns)
-		complain(p, keep > interval ? keep : interval,
-			 "keep (%llu s) is not longer than interval (%llu s): no recording would "
-			 "stay; make keep longer, or interval shorter",
-			 (unsigned long long)c->keep_s,
-			 (unsigned long long)c->interval_ns / 1000000000);
-}
-
-static void check_whole(struct parser *p)
-{
-	struct config *c = p->c;
-
-	check_times(p);
-	for (size_t i = 0; i < c->services_cnt; i++)
-		check_service(p, &c->services[i]);
-	for (size_t i = 0; i < c->receivers_cnt; i++)
-		check_receiver(p, &c->receivers[i]);
-	if (!c->services_cnt && !c->errors_cnt)
-		complain(p, 0, "no service: write [service NAME], and below it process = NAME");
 }
 
 int config__parse(char *text, struct config *c)
@@ -476,8 +346,8 @@ int config__parse(char *text, struct config *c)
 	if (ini_parse_stream(next_line, &p, take_line, &p) == -2)
 		p.err = -ENOMEM;
 	if (!p.err)
-		check_whole(&p);
-	return p.err;
+		config__check(c);
+	return c->no_memory ? -ENOMEM : p.err;
 }
 
 /* Does not wait for whoever may write to a FIFO: that is told to be no file. */

@@ -23,10 +23,6 @@ void config__clear(struct config *c);
  */
 int config__look(struct config *c);
 
-/* Adds an error; line 0: in the file as a whole. Returns 0 or -ENOMEM. */
-int config__complain(struct config *c, unsigned int line, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
 /* Prints each error as FILE:LINE: TEXT. Returns how many. */
 size_t config__tell(const struct config *c, const char *path);
 /* Prints what config__look() finds in a configuration without errors, as warnings: an agent begins

@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_AGENT_CONFIG_DATA_H
 #define PROFTRACE_AGENT_CONFIG_DATA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -70,6 +71,7 @@ struct config {
 	size_t given_cnt, given_cap;
 	struct config_error *errors; /* by line */
 	size_t errors_cnt;
+	bool no_memory; /* for an error */
 };
 
 #endif

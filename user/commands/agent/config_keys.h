@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define CONFIG_NAME_MAX 40 /* bytes of the name of a section */
+
 enum config_section {
 	SECTION_NONE,
 	SECTION_AGENT,

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "agent/config.h"
+#include "agent/config_errors.h"
 #include "agent/config_keys.h"
 #include "agent/status.h"
 #include "target/whom.h"
@@ -119,22 +120,19 @@ static bool has_error(const struct config *c, unsigned int line)
 
 int config__look(struct config *c)
 {
-	int err = 0;
-
-	for (size_t i = 0; !err && i < c->given_cnt; i++) {
+	for (size_t i = 0; i < c->given_cnt; i++) {
 		const struct config_given *g = &c->given[i];
 
-		for (size_t j = 0;
-		     !err && !has_error(c, g->line) && j < sizeof(looks) / sizeof(*looks); j++) {
-			const char *wrong = strcmp(looks[j].key, g->key->name)
-						    ? NULL
-						    : looks[j].wrong(g->value);
+		for (size_t j = 0; j < sizeof(looks) / sizeof(*looks); j++) {
+			const bool concerned =
+				!strcmp(looks[j].key, g->key->name) && !has_error(c, g->line);
+			const char *wrong = concerned ? looks[j].wrong(g->value) : NULL;
 
 			if (wrong)
-				err = config__complain(c, g->line, "%s%s%s: %s", g->key->name,
-						       looks[j].quiet ? "" : " = ",
-						       looks[j].quiet ? "" : g->value, wrong);
+				config__complain(c, g->line, "%s%s%s: %s", g->key->name,
+						 looks[j].quiet ? "" : " = ",
+						 looks[j].quiet ? "" : g->value, wrong);
 		}
 	}
-	return err;
+	return c->no_memory ? -ENOMEM : 0;
 }
