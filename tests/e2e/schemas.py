@@ -10,7 +10,7 @@ import pathlib
 FOLDER = pathlib.Path(__file__).parents[2] / "docs" / "schema"
 # Members that tell one kind of document from the others.
 KINDS = {"profile": "threads", "diff": "compared", "doctor": "features", "listing": "skipped",
-         "agent": "receivers"}
+         "agent": "receivers", "events": "profile"}
 # By path of a list's members: the shapes of those that were found valid.
 known = {}
 

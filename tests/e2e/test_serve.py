@@ -15,6 +15,7 @@ from selenium.common.exceptions import WebDriverException
 
 import browser
 import harness
+import schemas
 
 FUNCTIONS = ("-F", "request", "-F", "parse", "-F", "word", "-F", "answer")
 VIEWERS = 20
@@ -43,7 +44,10 @@ class Stream:
             event, self.text = self.text.split(b"\n\n", 1)
             found = re.fullmatch(rb"event: (\w+)\ndata: (.*)", event)
             if found:
-                return found[1].decode(), json.loads(found[2])
+                data = json.loads(found[2])
+                if found[1] == b"profile":
+                    schemas.check(data)
+                return found[1].decode(), data
 
     def profile(self):
         name, data = self.event()
