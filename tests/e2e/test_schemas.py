@@ -77,7 +77,8 @@ class Schemas(harness.TestCase):
             references = set(re.findall(r'"\$ref": "(.*?)"', text))
             self.assertEqual({at for at in references if not at.startswith("#/$defs/")}, set())
             definitions = schema.get("$defs", {})
-            self.assertLessEqual({at.removeprefix("#/$defs/") for at in references}, set(definitions))
+            named = {at.removeprefix("#/$defs/") for at in references}
+            self.assertLessEqual(named, set(definitions))
             for name, definition in definitions.items():
                 defined.setdefault(name, {})[kind] = definition
         for name in ("accounting", "single_calls", "budget", "source", "site_class", "inlined"):

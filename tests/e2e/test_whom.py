@@ -132,6 +132,21 @@ class Names(WhomCase):
         self.assertRegex(done.stderr, r"proftrace: tracing 1 function in PID (\d+,){7}\d+ and \d,\d{3} more\n")
         self.assertLess(max(map(len, lines)), 200)
 
+    def test_functions_may_come_later(self):
+        """Who comes has not got what is asked for either: that is no failure, however many come and
+        whatever else is shown, here system calls."""
+        target = self.target(self.calc, 3)
+        tracer = self.trace("-p", f"?{self.name[1:]}", "--syscalls", "-F", "no_such_function")
+        later = self.target(self.calc, 5)
+        self.wait_joined(tracer, later)
+        done = tracer.interrupt()
+        self.assertEqual(done.status, 0, str(done))
+        for words in "could be probed", "is not traced: ":
+            self.assertNotIn(words, done.stderr)
+        for process in target, later:
+            process.go()
+            process.finish()
+
     def test_nobody_has_it(self):
         target = self.target(self.calc)
         for options, words in (

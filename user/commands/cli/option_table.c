@@ -183,8 +183,8 @@ const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "agent:", 7},
 	{"check", OPT_CHECK, 0, 0, "tell what is wrong in the configuration, line by line, and end",
 	 0},
-	{0, 0, 0, 0, "Sessions (live with --calls; report, send: recordings with single calls):",
-	 8},
+	{0, 0, 0, 0,
+	 "Sessions (live with --calls; report, send: recordings with single calls):", 8},
 	{"session", OPT_SESSION, "GLOB", 0,
 	 "each outermost call of a matching function is a session; may be repeated (in top the "
 	 "key s shows them)",

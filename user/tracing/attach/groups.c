@@ -256,6 +256,7 @@ int64_t groups__attach(struct groups *g, const struct backend *backend,
 {
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int64_t attached = 0;
+	size_t meant = 0;
 	int err;
 
 	ctx.ended = calloc(t->processes_cnt + 1, sizeof(*ctx.ended));
@@ -266,11 +267,16 @@ int64_t groups__attach(struct groups *g, const struct backend *backend,
 		ctx.obj = &t->objects[ctx.object];
 		err = attach_missing(&ctx, t);
 	}
-	for (size_t i = 0; !err && i < p->functions_cnt; i++)
-		attached += plan_function__has_probe(&p->functions[i]) &&
-			    !g->outcome.functions[i].refused;
+	for (size_t i = 0; !err && i < p->functions_cnt; i++) {
+		const bool probed = plan_function__has_probe(&p->functions[i]);
+
+		meant += probed;
+		attached += probed && !g->outcome.functions[i].refused;
+	}
 	free(ctx.ended);
-	if (!err && !attached && p->functions_cnt) {
+	/* Processes that come later may have what is asked for: until then there may be no
+	 * functions but those that samples have met. */
+	if (!err && !attached && p->functions_cnt && (meant || !t->whom)) {
 		log_error("no function could be probed");
 		err = -ENOENT;
 	}
