@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "calls/distribution.h"
 #include "estimate_fixture.h"
 
 static const struct sink_options plain, calls = {.weight = WEIGHT_CALLS}, verbose = {.verbose = 1};
@@ -36,6 +37,93 @@ static void test_text(void **state)
 		&sink_tree, &verbose,
 		"  ~90,000      900  ~1.94 s     0 ns  ~1.90 s   138 ms  ~1.94 s   97.0%  └─hot\n");
 	contains(&sink_flat, &verbose, " ~130,000    1,500  ~2.94 s     0 ns  ~2.90 s   170 ms");
+}
+
+/* Figures of one row are of the same calls. The function was dropped: 9,900 of 10,000 calls are
+ * scaled up, within 30 %, and 100 were recorded, 50 us each, `taken_ns` of probes beside it;
+ * `samples` have met it since. */
+static void expect_row(uint64_t taken_ns, uint64_t samples, const char *row)
+{
+	struct profile *p = fixture_new();
+	struct call_stats *s;
+	char *text;
+
+	fixture_function(p, "dear");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 10000, 5000000 + samples * PERIOD_NS,
+		     5000000 + samples * PERIOD_NS);
+	p->sample_period_ns = PERIOD_NS;
+	p->accounting.bursts = 1;
+	s = &p->nodes[1].stats;
+	s->burst_calls = 9900;
+	s->calls_varied = 3000 * 3000;
+	s->samples = samples;
+	s->sampled_ns = s->varied_ns = samples * PERIOD_NS;
+	s->raw_total_ns += taken_ns;
+	s->min_ns = s->max_ns = 50000;
+	fixture_bucket(p, 0, bucket__of(50000), 100);
+	fixture_drop(p, (struct profile_drop){.at_ns = 1, .calls_per_second = 1});
+	fixture_finish(p);
+	text = fixture_write(&sink_flat, p, &plain);
+	if (!strstr(text, row))
+		fail_msg("%s\nis not in\n%s", row, text);
+	free(text);
+	profile__free(p);
+}
+
+static void test_one_basis(void **state)
+{
+	/* TOTAL is of the whole run, by samples; probes took 10 us of each call. */
+	expect_row(1000000, 10,
+		   "~10,000 ±30%  ~105 ms  ~105 ms  ~105 ms ~10.5 us ~50.0 us ~50.0 us ~50.0 us "
+		   "~50.0 us  100.0%  dear*");
+	/* No sample has met it: TOTAL is of 100 calls, CALLS are 10,000. */
+	expect_row(1000000, 0,
+		   "~10,000 ±30% ~5.00 ms  5.00 ms ~5.00 ms        - ~50.0 us ~50.0 us ~50.0 us "
+		   "~50.0 us  100.0%  dear*");
+	/* Probes took twice the calls' time: what is left of single calls says nothing. */
+	expect_row(10000000, 10,
+		   "~10,000 ±30%  ~105 ms  ~105 ms  ~105 ms ~10.5 us        -        -        - "
+		   "       -  100.0%  dear*");
+}
+
+/* Calls were counted until the drop, and time goes on by samples: no average comes of both. */
+static void test_dropped_without_bursts(void **state)
+{
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_function(p, "dear");
+	fixture_thread(p, 1, 1, "x");
+	fixture_node(p, 0, 0, 0, 100, 105000000, 105000000);
+	p->sample_period_ns = PERIOD_NS;
+	p->nodes[1].stats.samples = 10;
+	p->nodes[1].stats.sampled_ns = p->nodes[1].stats.varied_ns = 100000000;
+	p->nodes[1].stats.min_ns = p->nodes[1].stats.max_ns = 50000;
+	fixture_bucket(p, 0, bucket__of(50000), 100);
+	fixture_drop(p, (struct profile_drop){.at_ns = 1, .calls_per_second = 1});
+	fixture_finish(p);
+	text = fixture_write(&sink_flat, p, &plain);
+	if (!strstr(text, "      100  ~105 ms  ~105 ms  ~105 ms  50.0 us  50.0 us"))
+		fail_msg("%s", text);
+	free(text);
+	profile__free(p);
+}
+
+/* A large error stands beside its figure, and the columns behind it stay aligned. */
+static void test_large_error(void **state)
+{
+	struct profile *p = estimate_fixture();
+	char *text;
+
+	p->nodes[2].stats.calls_varied = 50000ull * 50000;
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	if (!strstr(text, "        1        2.00 s ~60.0 ms") ||
+	    !strstr(text, "  ~90,000 ±56%  ~1.94 s"))
+		fail_msg("%s", text);
+	free(text);
+	profile__free(p);
 }
 
 static void test_json(void **state)
@@ -109,9 +197,11 @@ static void test_sqlite(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_text), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_csv),  cmocka_unit_test(test_tools),
-		cmocka_unit_test(test_svg),  cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_one_basis),   cmocka_unit_test(test_dropped_without_bursts),
+		cmocka_unit_test(test_large_error), cmocka_unit_test(test_text),
+		cmocka_unit_test(test_json),	    cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_tools),	    cmocka_unit_test(test_svg),
+		cmocka_unit_test(test_sqlite),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -52,6 +52,19 @@ static int64_t excess_of(const struct distribution *d, const struct profile_func
 	return excess_ns < -taken_ns ? -taken_ns : excess_ns > taken_ns ? taken_ns : excess_ns;
 }
 
+static bool is_part(const struct profile_function *f)
+{
+	return f->stats.burst_calls || (f->cut && f->unprobed_samples);
+}
+
+/* Probes' time is that of the calls that were recorded, however many there were. */
+static bool tells(const struct distribution *d, const struct profile_function *f)
+{
+	return d->calls &&
+	       (!d->part ||
+		f->taken_ns / d->calls <= distribution__mean(d, f->stats.min_ns, f->stats.max_ns));
+}
+
 struct distribution distribution__of(const struct profile *p, uint32_t function)
 {
 	struct distribution d = {0};
@@ -62,7 +75,11 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 	d.buckets = p->buckets + first;
 	while (first + d.cnt < p->buckets_cnt && d.buckets[d.cnt].function == function)
 		d.calls += d.buckets[d.cnt++].calls;
-	if (function < p->functions_cnt)
+	if (function >= p->functions_cnt)
+		return d;
+	d.part = is_part(&p->functions[function]);
+	d.tells = tells(&d, &p->functions[function]);
+	if (!d.part)
 		d.excess_ns = excess_of(&d, &p->functions[function]);
 	return d;
 }
@@ -114,6 +131,47 @@ uint64_t distribution__mean(const struct distribution *d, uint64_t min_ns, uint6
 	if (mean >= (double)max_ns)
 		return max_ns;
 	return mean < (double)min_ns && min_ns <= max_ns ? min_ns : (uint64_t)mean;
+}
+
+/* Of finished calls. Where others are among all, which are open or were left without a return, the
+ * sum is not that of these; the distribution's is, within the sixteenth that a bucket is wide. */
+static bool average_of_finished(const struct distribution *d, const struct profile_function *f,
+				uint64_t error_ns, uint64_t *ns)
+{
+	const struct call_stats *s = &f->stats;
+	bool sums = d->calls == s->calls;
+	uint64_t min_ns = distribution__single(d, s->min_ns);
+
+	*ns = f->spent_ns / s->calls;
+	/* What is shown as a bound says nothing that the others could contradict. */
+	if (sums && *ns <= error_ns)
+		return true;
+	if (d->calls && !sums)
+		*ns = distribution__single(d, distribution__mean(d, s->min_ns, s->max_ns));
+	else if (d->calls && *ns < min_ns)
+		*ns = distribution__mean(d, s->min_ns, s->max_ns);
+	/* Without a distribution there is no telling. */
+	return *ns >= min_ns && *ns <= distribution__single(d, s->max_ns);
+}
+
+#define SAMPLES_LEAST 3 /* fewer may be chance */
+
+bool distribution__average(const struct distribution *d, const struct profile_function *f,
+			   uint64_t error_ns, uint64_t *ns)
+{
+	const struct call_stats *s = &f->stats;
+
+	*ns = 0;
+	if (!s->calls)
+		return false;
+	if (!s->burst_calls && !d->part)
+		return s->min_ns != UINT64_MAX && average_of_finished(d, f, error_ns, ns);
+	if (!s->burst_calls) {
+		*ns = distribution__mean(d, s->min_ns, s->max_ns);
+		return d->tells;
+	}
+	*ns = f->spent_ns / s->calls;
+	return f->unprobed_samples >= SAMPLES_LEAST;
 }
 
 double distribution__variation(const struct distribution *d)

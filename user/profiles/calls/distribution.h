@@ -7,6 +7,7 @@
 #ifndef PROFTRACE_CALLS_DISTRIBUTION_H
 #define PROFTRACE_CALLS_DISTRIBUTION_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,12 +33,27 @@ struct distribution {
 	size_t cnt;
 	uint64_t calls;
 	int64_t excess_ns;
+	/* Of the calls that were recorded alone: the function was dropped, and its calls or its
+	 * time are of more of the run than these, by bursts or samples. */
+	bool part;
+	/* Durations say how long calls take: false where, of such a part, the probes took more time
+	 * than the calls themselves, so that a duration is mostly what calibration has left. */
+	bool tells;
 };
 
 struct distribution distribution__of(const struct profile *p, uint32_t function);
 
 /* What a single call has taken, of the function's shortest or longest, say. */
 uint64_t distribution__single(const struct distribution *d, uint64_t ns);
+
+/*
+ * *ns = what a call takes on average, if that is known. Where calls are an estimate of the whole
+ * run, so must be the time: once the function has no probe, its time is known by samples, and by
+ * fewer than three it is not. Else the average is of finished calls that were recorded, as
+ * quantiles and maximum are; `error_ns`: what a call's time is uncertain by.
+ */
+bool distribution__average(const struct distribution *d, const struct profile_function *f,
+			   uint64_t error_ns, uint64_t *ns);
 
 /* The duration that a share `q` (0 to 1) of the calls does not exceed, interpolated in its bucket,
  * within [min_ns, max_ns]. 0 if there are no calls. */

@@ -87,13 +87,20 @@ struct profile_function {
 	uint32_t line;		 /* 0: unknown */
 	struct call_stats stats; /* set by profile__summarize(); recursive time counted once */
 	uint64_t spent_ns; /* also set by it: as stats.total_ns, but with that of each recursion */
-	uint32_t sampled;  /* from its drop on one call in so many was kept, and scaled; 0: exact */
-	uint32_t kind;	   /* enum function_kind */
+	uint64_t taken_ns; /* also set by it: what the probes took, beside spent_ns */
+	/* Also set by it: samples that met the function, or one below it whose calls are counted,
+	 * while it had no probe, so that they are part of spent_ns. */
+	uint64_t unprobed_samples;
+	/* Also set by it: it was dropped for the budget, and no call of it was kept from then on.
+	 */
+	bool cut;
+	uint32_t sampled; /* from its drop on one call in so many was kept, and scaled; 0: exact */
+	uint32_t kind;	  /* enum function_kind */
 	/* Its last instruction may be a jump to another function, which then runs when its own call
 	 * has ended, for its caller: 1, else 0. */
 	uint32_t leaves_by_jump;
-	bool hidden;	   /* is not to be listed: see calls/prune.h */
-	bool chosen;	   /* is exact as far as can be, as somebody looks at it closely */
+	bool hidden; /* is not to be listed: see calls/prune.h */
+	bool chosen; /* is exact as far as can be, as somebody looks at it closely */
 };
 
 /* The symbol of a function as other programs are told, who may look functions up by it: "" if there

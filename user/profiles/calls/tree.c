@@ -87,6 +87,18 @@ int profile__connect(struct profile *p)
 	return 0;
 }
 
+/* Samples of a function that has probes, at a time when it had none, are time of all its callers.
+ */
+static void add_unprobed(struct profile *p, uint32_t node)
+{
+	const struct call_stats *s = &p->nodes[node].stats;
+
+	if (!s->calls || !s->sampled_ns)
+		return;
+	for (uint32_t i = node; i; i = p->nodes[i].parent)
+		p->functions[p->nodes[i].function].unprobed_samples += s->samples;
+}
+
 int profile__summarize(struct profile *p)
 {
 	uint32_t *on_path; /* by function: its frames on the path to the current node */
@@ -97,8 +109,12 @@ int profile__summarize(struct profile *p)
 		return -ENOMEM;
 	for (i = 0; i < p->functions_cnt; i++) {
 		p->functions[i].stats = (struct call_stats){.min_ns = UINT64_MAX};
-		p->functions[i].spent_ns = 0;
+		p->functions[i].spent_ns = p->functions[i].taken_ns = 0;
+		p->functions[i].unprobed_samples = 0;
+		p->functions[i].cut = false;
 	}
+	for (i = 0; i < p->drops_cnt; i++)
+		p->functions[p->drops[i].function].cut |= !p->drops[i].sampled;
 	for (i = 0; i < p->threads_cnt; i++) {
 		struct walk w = walk__from(p, p->threads[i].first_root);
 
@@ -113,6 +129,10 @@ int profile__summarize(struct profile *p)
 			if (!on_path[n->function]++)
 				stats__add_callee(&p->functions[n->function].stats, &n->stats);
 			p->functions[n->function].spent_ns += n->stats.total_ns;
+			if (n->stats.raw_total_ns > n->stats.total_ns)
+				p->functions[n->function].taken_ns +=
+					n->stats.raw_total_ns - n->stats.total_ns;
+			add_unprobed(p, w.node);
 		}
 	}
 	free(on_path);

@@ -61,7 +61,7 @@ static void fill_function(struct top_row *row, const struct profile *delta, uint
 	row->calls = s->calls || e.source != SOURCE_SAMPLE ? a_second(s->calls, delta) : -1;
 	row->calls_estimated = s->burst_calls > 0;
 	row->wait = a_second(s->off_self_ns, delta);
-	if (d.calls) {
+	if (d.calls && d.tells) {
 		row->avg_ns = distribution__mean(&d, s->min_ns, s->max_ns);
 		row->p99_ns = distribution__quantile(&d, 0.99, s->min_ns, s->max_ns);
 	}
@@ -124,8 +124,10 @@ int top_rows__sessions(struct top_rows *r, const struct profile *delta, const ch
 			return -ENOMEM;
 		if (!row)
 			continue;
-		row->p50_ns = distribution__quantile(&d, 0.5, s->min_ns, s->max_ns);
-		row->max_ns = distribution__quantile(&d, 1, s->min_ns, s->max_ns);
+		if (d.tells) {
+			row->p50_ns = distribution__quantile(&d, 0.5, s->min_ns, s->max_ns);
+			row->max_ns = distribution__quantile(&d, 1, s->min_ns, s->max_ns);
+		}
 		row->wait = share(s->off_ns, s->total_ns);
 	}
 	return 0;

@@ -90,6 +90,22 @@ static void write_distribution(struct json *j, const struct distribution *d,
 	json_close(j, ']');
 }
 
+/* With bursts, calls may be an estimate of the whole run, and single calls are those recorded. */
+static void write_basis(struct json *j, const struct profile *p, const struct distribution *d,
+			const struct profile_function *f)
+{
+	uint64_t ns;
+
+	if (!estimate__any(p))
+		return;
+	json_member_string(j, "durations", !d->part ? "all" : d->tells ? "recorded" : "unresolved");
+	json_key(j, "avg_ns");
+	if (distribution__average(d, f, 0, &ns))
+		json_u64(j, ns);
+	else
+		json_null(j);
+}
+
 static void write_names(struct json *j, const struct profile_function *f)
 {
 	json_member_string(j, "name", f->name ? f->name : "");
@@ -130,6 +146,7 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	write_times(j, s);
 	write_source(j, p, s);
 	write_distribution(j, &d, s);
+	write_basis(j, p, &d, f);
 	json_member_u64(j, "sampled", f->sampled);
 	json_member_bool(j, "estimate", f->sampled != 0);
 	json_member_bool(j, "dropped", l->dropped);

@@ -119,6 +119,12 @@ static void write_p99(struct cell *c)
 	write_quantile(c, 0.99);
 }
 
+/* 1: min, max, quantiles and histogram say how long calls take; 0: they do not. */
+static void write_tells(struct cell *c)
+{
+	json_u64(c->j, c->d.tells);
+}
+
 /* [bucket, calls, bucket, calls, ...]; a bucket's bounds: see calls/distribution.h. */
 static void write_histogram(struct cell *c)
 {
@@ -134,19 +140,13 @@ static const struct {
 	const char *name;
 	void (*write)(struct cell *c);
 } columns[] = {
-	{"name", write_name},
-	{"symbol", write_symbol},
-	{"module", write_module},
-	{"file", write_file},
-	{"line", write_line},
-	{"sampled", write_sampled},
-	{"min", write_min},
-	{"max", write_max},
-	{"p50", write_p50},
-	{"p90", write_p90},
-	{"p99", write_p99},
-	{"kind", write_kind},
-	{"histogram", write_histogram},
+	{"name", write_name},	  {"symbol", write_symbol},
+	{"module", write_module}, {"file", write_file},
+	{"line", write_line},	  {"sampled", write_sampled},
+	{"min", write_min},	  {"max", write_max},
+	{"p50", write_p50},	  {"p90", write_p90},
+	{"p99", write_p99},	  {"kind", write_kind},
+	{"tells", write_tells},	  {"histogram", write_histogram},
 };
 
 void page_functions__write(struct json *j, const struct profile *p, const uint32_t *numbers)

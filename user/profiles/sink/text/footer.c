@@ -264,11 +264,24 @@ static int sort_drops(const struct profile *p, struct drops *d)
 
 static void explain_mark(struct printer *pr, const struct drops *d)
 {
-	fprintf(pr->out, "*: dropped to keep to the budget: calls%s are those %s%s\n",
-		pr->profile->sample_period_ns ? "" : " and times",
-		d->back ? "while it was not" : "until then",
-		pr->profile->sample_period_ns ? ", times are of all the run"
-					      : "; what followed is its callers'");
+	const struct profile *p = pr->profile;
+	const char *then = d->back ? "while it was not" : "until then";
+
+	fputs("*: dropped to keep to the budget: ", pr->out);
+	if (p->accounting.bursts)
+		fprintf(pr->out, "calls with ~ are of all the run, others %s", then);
+	else
+		fprintf(pr->out, "calls%s are those %s", p->sample_period_ns ? "" : " and times",
+			then);
+	if (p->sample_period_ns)
+		fputs("; times are of all the run, then by samples\n", pr->out);
+	else
+		fprintf(pr->out, "%s what followed is its callers'\n",
+			p->accounting.bursts ? "; times are not: of" : ";");
+	if (pr->partial)
+		fputs("   P50 to MAX are of the calls that were recorded, - where the probes took "
+		      "more of these than they did\n",
+		      pr->out);
 }
 
 /* The dearest first. */

@@ -2,6 +2,7 @@
 #include "sink/text/printer.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -170,13 +171,55 @@ void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns,
 			 : printer__time(pr, ns, error_ns, text, sizeof(text)));
 }
 
-char *printer__row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
-			 char *buf, size_t size)
+/* As printer__calls(), "-" if nobody has counted them. */
+static const char *row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
+			     char *buf, size_t size)
 {
 	if (s->calls || !estimate__any(pr->profile))
 		return printer__calls(s, sampled, buf, size);
-	snprintf(buf, size, "-");
+	return "-";
+}
+
+#define LARGE_PERCENT 20  /* an error that is shown beside its figure */
+#define MOST_PERCENT  999 /* more is no figure */
+
+/* " ±55%", or "" if the error is small. */
+static const char *row_calls_error(const struct printer *pr, const struct call_stats *s, char *buf,
+				   size_t size)
+{
+	double percent;
+
+	if (printer__errors(pr) || !s->calls || !s->calls_varied)
+		return "";
+	percent = 100 * sqrt((double)s->calls_varied) / (double)s->calls;
+	if (percent < LARGE_PERCENT)
+		return "";
+	if (percent > MOST_PERCENT)
+		snprintf(buf, size, " ±>%d%%", MOST_PERCENT);
+	else
+		snprintf(buf, size, " ±%.0f%%", percent);
 	return buf;
+}
+
+void printer__fit_calls(const struct printer *pr, struct calls_columns *c,
+			const struct call_stats *s, uint32_t sampled)
+{
+	char buf[32];
+	size_t count = strlen(row_calls(pr, s, sampled, buf, sizeof(buf)));
+	size_t error = utf8_count(row_calls_error(pr, s, buf, sizeof(buf)));
+
+	c->count = count > c->count ? count : c->count;
+	c->error = error > c->error ? error : c->error;
+}
+
+void printer__put_calls(const struct printer *pr, const struct calls_columns *c,
+			const struct call_stats *s, uint32_t sampled)
+{
+	char count[32], buf[32];
+	const char *error = row_calls_error(pr, s, buf, sizeof(buf));
+
+	fprintf(pr->out, "%*s%s%*s", (int)c->count, row_calls(pr, s, sampled, count, sizeof(count)),
+		error, (int)(c->error - utf8_count(error)), "");
 }
 
 char *printer__calls(const struct call_stats *s, uint32_t sampled, char *buf, size_t size)

@@ -20,6 +20,7 @@ struct printer {
 	FILE *out;
 	struct listing *listing; /* of rows' functions; NULL: none. Freed by printer__fini() */
 	bool marked;		 /* a row has the mark of printer__row_function() */
+	bool partial;		 /* a row has times of single calls that are a part of its calls */
 	char *name;		 /* scratch; freed by it, too */
 	size_t name_cap;
 };
@@ -91,9 +92,21 @@ void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns,
  * "~1,200". */
 char *printer__calls(const struct call_stats *s, uint32_t sampled, char *buf, size_t size);
 
-/* As printer__calls(), in a table: "-" if nobody has counted them. */
-char *printer__row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
-			 char *buf, size_t size);
+/* CALLS of a table: columns of the counts, at least `CALLS_MIN`, and of their errors behind them.
+ */
+#define CALLS_MIN 9 /* "1,234,567" */
+struct calls_columns {
+	size_t count, error;
+};
+
+/* Makes room for one more row. */
+void printer__fit_calls(const struct printer *pr, struct calls_columns *c,
+			const struct call_stats *s, uint32_t sampled);
+
+/* Prints calls in their columns, "-" if nobody has counted them. An estimate that is uncertain by a
+ * fifth or more says so: "~9,516 ±55%"; with -v the error is a column of its own instead. */
+void printer__put_calls(const struct printer *pr, const struct calls_columns *c,
+			const struct call_stats *s, uint32_t sampled);
 
 /* Whether times are followed by what they are uncertain by; and calls, where bursts were made. */
 bool printer__errors(const struct printer *pr);

@@ -3,6 +3,11 @@
  * One line for each function that was called, over all threads and paths, the dearest by its own
  * time first. AVG, the quantiles, MIN and MAX are of single calls, from entry to exit: in recursion
  * each level is a call, so AVG is not TOTAL / CALLS there, as TOTAL counts the outermost alone.
+ *
+ * Where CALLS is an estimate of the whole run (~), AVG is TOTAL / CALLS if TOTAL is of the whole
+ * run as well, by samples, and "-" if not. Quantiles, MIN and MAX are of the calls that were
+ * recorded; of dropped functions they are "-" where the probes took more of these than they took
+ * themselves.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +26,6 @@
 #include "sink/text/printer.h"
 #include "util/path.h"
 
-#define CALLS_MIN 9  /* columns of CALLS: "1,234,567" */
 #define NAME_MAX  40 /* columns of FUNCTION */
 #define NAME_MIN  30 /* where a terminal has less room, columns of figures are left out for it */
 #define TIME_ROOM 9  /* columns of a time, and the gap before it */
@@ -51,13 +55,14 @@ static const struct {
 /* The layout of a table: columns and their widths. */
 struct layout {
 	uint32_t shown; /* SHOW_ ... */
-	size_t calls;	/* columns of CALLS */
-	size_t name;	/* of FUNCTION */
+	struct calls_columns calls;
+	size_t name; /* columns of FUNCTION */
 };
 
-static struct layout layout_of(const struct printer *pr, size_t calls)
+static struct layout layout_of(const struct printer *pr, struct calls_columns calls)
 {
-	size_t used = calls + 2 * TIME_ROOM + 10; /* TOTAL, SELF, SELF%, and a gap */
+	/* CALLS, TOTAL, SELF, SELF%, and a gap */
+	size_t used = calls.count + calls.error + 2 * TIME_ROOM + 10;
 	struct layout l = {.calls = calls};
 
 	for (size_t i = 0; i < OPTIONAL_COLUMNS; i++) {
@@ -94,33 +99,19 @@ static void print_sums(const struct printer *pr, const struct call_stats *s, con
 		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
 }
 
-/* The sum of all calls by their number, and as uncertain; but of what MAX and the quantiles are of:
- * finished calls. Where others are among all, which are open or were left without a return, the sum
- * is not that of these; the distribution's is, within the sixteenth that a bucket is wide. */
-static void print_average(const struct printer *pr, const struct profile_function *f,
-			  const struct distribution *d, uint64_t error_ns)
+/* Of calls that are a part of all, marked as an estimate of all; "-" if they do not tell. */
+static void print_single(struct printer *pr, const struct distribution *d, bool known, uint64_t ns,
+			 uint64_t error_ns, bool estimate)
 {
-	const struct call_stats *s = &f->stats;
-	bool finished = s->calls && s->min_ns != UINT64_MAX, sums = d->calls == s->calls;
-	uint64_t ns = s->calls ? f->spent_ns / s->calls : 0;
-	uint64_t min_ns = distribution__single(d, s->min_ns);
-
-	/* What is shown as a bound says nothing that the others could contradict. */
-	if (finished && sums && ns <= error_ns) {
-		print_time(pr, true, ns, error_ns);
-		return;
-	}
-	if (finished && d->calls && !sums)
-		ns = distribution__single(d, distribution__mean(d, s->min_ns, s->max_ns));
-	else if (finished && d->calls && ns < min_ns)
-		ns = distribution__mean(d, s->min_ns, s->max_ns);
-	/* Without a distribution there is no telling. */
-	print_time(pr, finished && ns >= min_ns && ns <= distribution__single(d, s->max_ns), ns,
-		   error_ns);
+	pr->partial |= d->part;
+	if (!d->part || !known || !d->tells)
+		print_time(pr, known && (!d->part || d->tells), ns, error_ns);
+	else
+		printer__put_time(pr, ns, error_ns, estimate && ns > error_ns);
 }
 
 /* Prints times of single calls: each is as uncertain as a call's time on average. */
-static void print_single_calls(const struct printer *pr, const struct profile_function *f,
+static void print_single_calls(struct printer *pr, const struct profile_function *f,
 			       const struct layout *l)
 {
 	static const struct {
@@ -130,31 +121,40 @@ static void print_single_calls(const struct printer *pr, const struct profile_fu
 	const struct profile *p = pr->profile;
 	const struct distribution d = distribution__of(p, f - p->functions);
 	const struct call_stats *s = &f->stats;
-	uint64_t error_ns = s->calls ? s->error_ns / s->calls : 0;
+	/* Errors are of the calls that were recorded. */
+	uint64_t recorded = d.part ? d.calls : s->calls, ns;
+	uint64_t error_ns = recorded ? s->error_ns / recorded : 0;
 	bool finished = s->min_ns != UINT64_MAX;
 
-	if (l->shown & SHOW_AVG)
-		print_average(pr, f, &d, error_ns);
+	if (l->shown & SHOW_AVG) {
+		bool known = distribution__average(&d, f, error_ns, &ns);
+
+		if (known && s->burst_calls)
+			printer__put_time(pr, ns, 0, true);
+		else
+			print_time(pr, known, ns, error_ns);
+	}
 	if (pr->opts->verbose)
-		print_time(pr, finished, distribution__single(&d, s->min_ns), error_ns);
+		print_single(pr, &d, finished, distribution__single(&d, s->min_ns), error_ns,
+			     s->burst_calls);
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
 		if (l->shown & quantiles[i].column)
-			print_time(pr, d.calls,
-				   distribution__quantile(&d, quantiles[i].share, s->min_ns,
-							  s->max_ns),
-				   error_ns);
+			print_single(pr, &d, d.calls,
+				     distribution__quantile(&d, quantiles[i].share, s->min_ns,
+							    s->max_ns),
+				     error_ns, s->burst_calls);
 	}
 	if (l->shown & SHOW_MAX)
-		print_time(pr, finished, distribution__single(&d, s->max_ns), error_ns);
+		print_single(pr, &d, finished, distribution__single(&d, s->max_ns), error_ns,
+			     s->burst_calls);
 }
 
-static void print_numbers(const struct printer *pr, const struct profile_function *f,
-			  uint64_t whole, const struct layout *l)
+static void print_numbers(struct printer *pr, const struct profile_function *f, uint64_t whole,
+			  const struct layout *l)
 {
-	char calls[32], share[32];
+	char share[32];
 
-	fprintf(pr->out, "%*s", (int)l->calls,
-		printer__row_calls(pr, &f->stats, f->sampled, calls, sizeof(calls)));
+	printer__put_calls(pr, &l->calls, &f->stats, f->sampled);
 	if (printer__calls_errors(pr))
 		printer__put_calls_error(pr, &f->stats);
 	print_sums(pr, &f->stats, l);
@@ -198,8 +198,9 @@ static void print_heading(const struct printer *pr, const struct layout *l)
 {
 	bool errors = printer__errors(pr);
 
-	fprintf(pr->out, "%s%*s%s  %7s", printer__style(pr, STYLE_DIM), (int)l->calls, "CALLS",
-		printer__calls_errors(pr) ? "      +/-" : "", "TOTAL");
+	fprintf(pr->out, "%s%*s%*s%s  %7s", printer__style(pr, STYLE_DIM), (int)l->calls.count,
+		"CALLS", (int)l->calls.error, "", printer__calls_errors(pr) ? "      +/-" : "",
+		"TOTAL");
 	fprintf(pr->out, "%s  %7s%s%s", errors ? "      +/-" : "", "SELF",
 		errors ? "      +/-" : "", l->shown & SHOW_CPU ? "      CPU" : "");
 	fprintf(pr->out, "%s%s%s%s%s%s", l->shown & SHOW_AVG ? "      AVG" : "",
@@ -234,22 +235,18 @@ static void print_left_out(const struct printer *pr, const struct layout *l)
 
 static int print_rows(struct printer *pr, const struct profile_function *const *rows, size_t cnt)
 {
-	size_t i, len, width = CALLS_MIN;
+	struct calls_columns calls = {.count = CALLS_MIN};
 	uint64_t whole = 0;
 	struct layout l;
-	char calls[32];
 	int err = 0;
+	size_t i;
 
-	for (i = 0; i < cnt; i++) {
-		len = strlen(
-			printer__calls(&rows[i]->stats, rows[i]->sampled, calls, sizeof(calls)));
-		if (len > width)
-			width = len;
-	}
+	for (i = 0; i < cnt; i++)
+		printer__fit_calls(pr, &calls, &rows[i]->stats, rows[i]->sampled);
 	/* What --min-time hides is part of the whole. */
 	for (i = 0; i < pr->profile->functions_cnt; i++)
 		whole += pr->profile->functions[i].stats.self_ns;
-	l = layout_of(pr, width);
+	l = layout_of(pr, calls);
 	print_heading(pr, &l);
 	for (i = 0; i < cnt && !err && !ferror(pr->out); i++)
 		err = print_row(pr, rows[i], whole, &l);

@@ -21,7 +21,6 @@
 #include "util/text.h"
 #include "views/merge.h"
 
-#define CALLS_MIN	9   /* columns of CALLS: "1,234,567" */
 #define OTHERS_WIDTH	28  /* of TOTAL, SELF, SHARE and the gaps */
 #define CPU_WIDTH	9   /* of CPU, which a narrow terminal has no room for */
 #define ERRORS_WIDTH	18  /* of two times +/- */
@@ -44,25 +43,19 @@ struct tree_order {
 struct drawing {
 	struct printer *pr;
 	const struct tree_rows *rows;
-	size_t calls_width;
+	struct calls_columns calls;
 	bool cpu;			/* CPU is shown */
 	uint32_t indent_max;		/* deepest level that is drawn by indentation */
 	bool more[TREE_INDENT_MAX + 1]; /* by depth: a sibling follows further down */
 };
 
-static size_t calls_width(const struct tree_rows *rows)
+static struct calls_columns calls_columns(const struct printer *pr, const struct tree_rows *rows)
 {
-	size_t i, len, width = CALLS_MIN;
-	char buf[32];
+	struct calls_columns c = {.count = CALLS_MIN};
 
-	for (i = 0; i < rows->len; i++) {
-		const struct tree_row *row = &rows->items[i];
-
-		len = strlen(printer__calls(&row->stats, row->sampled, buf, sizeof(buf)));
-		if (len > width)
-			width = len;
-	}
-	return width;
+	for (size_t i = 0; i < rows->len; i++)
+		printer__fit_calls(pr, &c, &rows->items[i].stats, rows->items[i].sampled);
+	return c;
 }
 
 static void print_heading(const struct drawing *d, const struct profile_thread *t)
@@ -83,9 +76,9 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 	else if (t->pid)
 		fprintf(pr->out, "tid %d", t->tid);
 	fputs(t->spans ? ", spans\n" : "\n", pr->out);
-	fprintf(pr->out, "%s%*s%s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n",
-		printer__style(pr, STYLE_DIM), (int)d->calls_width, "CALLS",
-		printer__calls_errors(pr) ? "      +/-" : "", "TOTAL",
+	fprintf(pr->out, "%s%*s%*s%s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n",
+		printer__style(pr, STYLE_DIM), (int)d->calls.count, "CALLS", (int)d->calls.error,
+		"", printer__calls_errors(pr) ? "      +/-" : "", "TOTAL",
 		printer__errors(pr) ? "      +/-" : "", "SELF",
 		printer__errors(pr) ? "      +/-" : "", d->cpu ? "      CPU" : "", "SHARE",
 		printer__style(pr, STYLE_PLAIN));
@@ -106,10 +99,9 @@ static void print_numbers(const struct drawing *d, const struct tree_row *row)
 	struct printer *pr = d->pr;
 	const struct call_stats *s = &row->stats;
 	const struct row_estimate e = printer__row_estimate(pr, s);
-	char calls[32], text[32];
+	char text[32];
 
-	fprintf(pr->out, "%*s", (int)d->calls_width,
-		printer__row_calls(pr, s, row->sampled, calls, sizeof(calls)));
+	printer__put_calls(pr, &d->calls, s, row->sampled);
 	if (printer__calls_errors(pr))
 		printer__put_calls_error(pr, s);
 	print_time(pr, s->total_ns, s->error_ns, e.total);
@@ -203,7 +195,7 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 /* Columns before the names' indentation. */
 static size_t figures_width(const struct drawing *d)
 {
-	return d->calls_width + OTHERS_WIDTH + (d->cpu ? CPU_WIDTH : 0) +
+	return d->calls.count + d->calls.error + OTHERS_WIDTH + (d->cpu ? CPU_WIDTH : 0) +
 	       (printer__calls_errors(d->pr) ? CALLS_ERROR_WIDTH : 0) +
 	       (printer__errors(d->pr) ? ERRORS_WIDTH : 0);
 }
@@ -252,7 +244,7 @@ static uint32_t indent_max(const struct drawing *d)
 static int print_tree(struct printer *pr, const struct profile_thread *t,
 		      const struct tree_rows *rows)
 {
-	struct drawing d = {.pr = pr, .rows = rows, .calls_width = calls_width(rows)};
+	struct drawing d = {.pr = pr, .rows = rows, .calls = calls_columns(pr, rows)};
 	bool deep = false;
 	size_t i;
 	int err;

@@ -65,6 +65,7 @@ function decodeFunctions(doc) {
 		p50: doc.p50[i],
 		p90: doc.p90[i],
 		p99: doc.p99[i],
+		tells: doc.tells?.[i] ?? 1,
 		histogram: doc.histogram[i],
 	}));
 	for (const [theirs, ours] of Object.entries(FIGURES))

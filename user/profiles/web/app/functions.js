@@ -26,6 +26,17 @@ const COLUMNS = [
 
 const OWN = { wall: "self", cpu: "cpuSelf", off: "offSelf", calls: "calls" };
 
+const SINGLE = ["min", "p50", "p90", "p99", "max"];
+
+// Where calls are scaled up from bursts, single calls are a part of them: "~1.2 us".
+function singleText(f, key) {
+	return (f.burst ? "~" : "") + duration(f[key]);
+}
+
+function singleHint(f) {
+	return f.burst ? ": of the calls that were recorded" : "";
+}
+
 export class Functions {
 	help = "\u2191 \u2193: move \u00b7 headers sort";
 
@@ -121,9 +132,10 @@ export class Functions {
 		setTime(cells[4], f.self, f.selfError, raw, mine, e?.own);
 		setTime(cells[5], f.cpuSelf, f.selfError, raw, mine, e?.own);
 		["p50", "p90", "p99", "max"].forEach((id, i) => {
-			const known = id === "max" ? f.max : f.histogram.length;
+			const known = f.tells && (id === "max" ? f.max : f.histogram.length);
 
-			setFigure(cells[6 + i], known ? duration(f[id]) : "-", known ? `${count(f[id])} ns` : "");
+			setFigure(cells[6 + i], known ? singleText(f, id) : "-",
+				known ? `${count(f[id])} ns${singleHint(f)}` : "");
 		});
 		this.#fillShape(cells[10], f);
 		this.#fillName(cells[0], f);
@@ -277,8 +289,10 @@ export class Functions {
 		if (e?.own > 0)
 			add("CPU self \u00b1", duration(e.own), HINT);
 		for (const [name, key] of times)
-			if (f.histogram.length || !["min", "p50", "p90", "p99", "max"].includes(key))
+			if (!SINGLE.includes(key))
 				add(name, duration(f[key]), `${count(f[key])} ns`);
+			else if (f.histogram.length && f.tells)
+				add(name, singleText(f, key), `${count(f[key])} ns${singleHint(f)}`);
 		return list;
 	}
 
