@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "calls/distribution.h"
 #include "fixture.h"
 #include "views/delta.h"
 
@@ -113,6 +114,42 @@ static void test_subtracts_by_path(void **state)
 }
 
 /* An open call's own time was counted too high before: still it has no less than its callees. */
+/* A run's longest call is the interval's only if it was in the interval: else its bucket bounds it.
+ */
+static void test_extremes_of_the_interval(void **state)
+{
+	static const uint64_t longest[][3] = {
+		/* before, now, of the interval; whose call of 175,000 ns is in [163840, 180224) */
+		{298000000, 298000000, 180223},
+		{298000000, 300000000, 300000000},
+		{170000, 175000, 175000},
+	};
+
+	for (size_t i = 0; i < sizeof(longest) / sizeof(*longest); i++) {
+		before = make();
+		fixture_thread(before, 1, 1, "x");
+		fixture_node(before, 0, 0, 0, 1, 298000000, 298000000);
+		before->nodes[1].stats.max_ns = longest[i][0];
+		before->nodes[1].stats.min_ns = 1000;
+		fixture_bucket(before, 0, bucket__of(longest[i][0]), 1);
+		now = make();
+		fixture_thread(now, 1, 1, "x");
+		fixture_node(now, 0, 0, 0, 2, 298175000, 298175000);
+		now->nodes[1].stats.max_ns = longest[i][1];
+		now->nodes[1].stats.min_ns = 1000;
+		fixture_bucket(now, 0, bucket__of(175000), 1);
+		if (bucket__of(longest[i][0]) == bucket__of(175000))
+			now->buckets[0].calls++;
+		else
+			fixture_bucket(now, 0, bucket__of(longest[i][0]), 1);
+		subtract();
+		assert_int_equal(delta->functions[0].stats.max_ns, longest[i][2]);
+		assert_int_equal(delta->functions[0].stats.min_ns, 163840);
+		teardown(state);
+		setup(state);
+	}
+}
+
 static void test_a_call_has_its_callees_time(void **state)
 {
 	uint32_t n;
@@ -189,7 +226,8 @@ static void test_saturates(void **state)
 	fixture_node(now, 0, 0, 0, 2, 99, 98);
 	subtract();
 	expect("f", 1, 0, 0);
-	assert_int_equal(delta->nodes[1].stats.max_ns, now->nodes[1].stats.max_ns);
+	/* No bucket tells of the interval, and the longest call was before it. */
+	assert_int_equal(delta->nodes[1].stats.max_ns, 0);
 }
 
 static uint32_t add(struct profile *p, uint32_t parent, uint32_t function, struct call_stats stats)
@@ -425,6 +463,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_without_before_is_a_copy, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_extremes_of_the_interval, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_subtracts_by_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_call_has_its_callees_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops_what_is_no_news, setup, teardown),

@@ -84,6 +84,24 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 	return d;
 }
 
+static bool is_wide(uint32_t bucket)
+{
+	return bucket__high(bucket) - bucket__low(bucket) > 1;
+}
+
+bool distribution__is_longest_bound(const struct distribution *d, uint64_t max_ns)
+{
+	uint32_t last = d->cnt ? d->buckets[d->cnt - 1].bucket : 0;
+
+	return d->cnt && is_wide(last) && max_ns == bucket__high(last) - 1;
+}
+
+bool distribution__is_shortest_bound(const struct distribution *d, uint64_t min_ns)
+{
+	return d->cnt && is_wide(d->buckets[0].bucket) &&
+	       min_ns == bucket__low(d->buckets[0].bucket);
+}
+
 uint64_t distribution__single(const struct distribution *d, uint64_t ns)
 {
 	if (d->excess_ns >= 0)

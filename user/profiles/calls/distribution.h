@@ -43,6 +43,11 @@ struct distribution {
 
 struct distribution distribution__of(const struct profile *p, uint32_t function);
 
+/* Whether a longest call, or a shortest one, is known by its bucket alone: in an interval it may be
+ * the bound of the outermost bucket (views/delta.h). */
+bool distribution__is_longest_bound(const struct distribution *d, uint64_t max_ns);
+bool distribution__is_shortest_bound(const struct distribution *d, uint64_t min_ns);
+
 /* What a single call has taken, of the function's shortest or longest, say. */
 uint64_t distribution__single(const struct distribution *d, uint64_t ns);
 

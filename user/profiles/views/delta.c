@@ -13,6 +13,7 @@
 
 #include "calls/accounting.h"
 #include "calls/copy.h"
+#include "calls/distribution.h"
 #include "calls/identity.h"
 #include "calls/line_order.h"
 #include "calls/path_map.h"
@@ -85,6 +86,30 @@ static void subtract(uint64_t *now, uint64_t before)
 	*now = *now > before ? *now - before : 0;
 }
 
+/*
+ * The shortest and the longest call of the interval. The earlier profile's are of the run up to
+ * then: where the later one's differ, they are of the interval; else all that is known of its calls
+ * is in which buckets they are, so the outermost bounds stand for them. Of a path the function's.
+ */
+static void bound_extremes(const struct delta *d, uint32_t function, struct call_stats *now,
+			   const struct call_stats *before)
+{
+	const struct distribution in = distribution__of(d->to, function);
+
+	if (now->max_ns <= before->max_ns) {
+		uint64_t most = in.cnt ? bucket__high(in.buckets[in.cnt - 1].bucket) - 1 : 0;
+
+		now->max_ns = most < now->max_ns ? most : now->max_ns;
+	}
+	if (now->min_ns >= before->min_ns && now->min_ns != UINT64_MAX) {
+		uint64_t least = in.cnt ? bucket__low(in.buckets[0].bucket) : UINT64_MAX;
+
+		now->min_ns = least > now->min_ns ? least : now->min_ns;
+	}
+	if (now->min_ns > now->max_ns && in.cnt)
+		now->min_ns = now->max_ns;
+}
+
 /* Leaves the node's inclusive figures at its own: sum_node() adds those of its callees. The figures
  * of open calls may be a moment apart, so that they can fall back: then they are cut at 0. */
 static void subtract_node(struct delta *d, uint32_t node)
@@ -109,6 +134,7 @@ static void subtract_node(struct delta *d, uint32_t node)
 		subtract(&s->varied_ns, before->varied_ns);
 		subtract(&s->burst_calls, before->burst_calls);
 		subtract(&s->calls_varied, before->calls_varied);
+		bound_extremes(d, d->to->nodes[node].function, s, before);
 	}
 	if (s->off_self_ns > s->self_ns)
 		s->off_self_ns = s->self_ns;
@@ -236,11 +262,11 @@ static int subtract_profile(struct delta *d)
 	if (err)
 		return err;
 	map_paths(d);
+	subtract_buckets(d->to, d->before); /* paths' extremes are bounded by what is left */
 	for (i = 0; i < d->to->threads_cnt; i++)
 		subtract_thread(d, &d->to->threads[i]);
 	/* The old paths' numbers have served: their room is used again. */
 	compact_nodes(d->to, d->news, d->old_nodes);
-	subtract_buckets(d->to, d->before);
 	subtract_lines(d->to, d->before);
 	subtract_drops(d->to, d->before);
 	subtract_cpu_shares(d->to, d->before);

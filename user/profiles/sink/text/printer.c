@@ -151,13 +151,15 @@ char *printer__estimate(const struct printer *pr, uint64_t ns, char *buf, size_t
 	return buf;
 }
 
-struct row_estimate printer__row_estimate(const struct printer *pr, const struct call_stats *s)
+struct row_estimate printer__row_estimate(const struct printer *pr, const struct call_stats *s,
+					  uint32_t sampled)
 {
 	const struct estimate e = estimate__of(pr->profile, s);
 
 	return (struct row_estimate){
-		.total = e.source != SOURCE_EXACT,
-		.self = s->varied_ns,
+		/* "<50 ns" is no more certain with a mark. */
+		.total = (sampled && s->total_ns > s->error_ns) || e.source != SOURCE_EXACT,
+		.self = (sampled && s->self_ns > s->self_error_ns) || s->varied_ns,
 		.error_ns = e.cpu_error_ns,
 	};
 }

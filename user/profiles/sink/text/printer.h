@@ -20,7 +20,7 @@ struct printer {
 	FILE *out;
 	struct listing *listing; /* of rows' functions; NULL: none. Freed by printer__fini() */
 	bool marked;		 /* a row has the mark of printer__row_function() */
-	bool partial;		 /* a row has times of single calls that are a part of its calls */
+	bool partial;		 /* a row has times of a part of its calls */
 	char *name;		 /* scratch; freed by it, too */
 	size_t name_cap;
 };
@@ -78,12 +78,14 @@ char *printer__time(const struct printer *pr, uint64_t ns, uint64_t error_ns, ch
 char *printer__estimate(const struct printer *pr, uint64_t ns, char *buf, size_t size);
 
 /* What is known of a row's times: whether that with its callees, and its own, are estimated, and by
- * how much its own is uncertain then. */
+ * how much its own is uncertain then. Where one call in `sampled` was kept (0: each), all is scaled
+ * by that. */
 struct row_estimate {
 	bool total, self;
 	uint64_t error_ns;
 };
-struct row_estimate printer__row_estimate(const struct printer *pr, const struct call_stats *s);
+struct row_estimate printer__row_estimate(const struct printer *pr, const struct call_stats *s,
+					  uint32_t sampled);
 
 /* Prints a time in a column of its own. */
 void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns, bool estimate);

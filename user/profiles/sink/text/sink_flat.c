@@ -85,9 +85,11 @@ static void print_time(const struct printer *pr, bool known, uint64_t ns, uint64
 }
 
 /* Prints the times of a function, all calls together. */
-static void print_sums(const struct printer *pr, const struct call_stats *s, const struct layout *l)
+static void print_sums(const struct printer *pr, const struct profile_function *f,
+		       const struct layout *l)
 {
-	const struct row_estimate e = printer__row_estimate(pr, s);
+	const struct call_stats *s = &f->stats;
+	const struct row_estimate e = printer__row_estimate(pr, s, f->sampled);
 
 	printer__put_time(pr, s->total_ns, s->error_ns, e.total);
 	if (printer__errors(pr))
@@ -99,13 +101,13 @@ static void print_sums(const struct printer *pr, const struct call_stats *s, con
 		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
 }
 
-/* Of calls that are a part of all, marked as an estimate of all; "-" if they do not tell. */
+/* Of calls that are a part of all, "-" if they do not tell. */
 static void print_single(struct printer *pr, const struct distribution *d, bool known, uint64_t ns,
 			 uint64_t error_ns, bool estimate)
 {
 	pr->partial |= d->part;
-	if (!d->part || !known || !d->tells)
-		print_time(pr, known && (!d->part || d->tells), ns, error_ns);
+	if (!known || (d->part && !d->tells))
+		print_time(pr, false, 0, 0);
 	else
 		printer__put_time(pr, ns, error_ns, estimate && ns > error_ns);
 }
@@ -136,7 +138,8 @@ static void print_single_calls(struct printer *pr, const struct profile_function
 	}
 	if (pr->opts->verbose)
 		print_single(pr, &d, finished, distribution__single(&d, s->min_ns), error_ns,
-			     s->burst_calls);
+			     s->burst_calls || (pr->opts->interval &&
+						distribution__is_shortest_bound(&d, s->min_ns)));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
 		if (l->shown & quantiles[i].column)
 			print_single(pr, &d, d.calls,
@@ -146,7 +149,8 @@ static void print_single_calls(struct printer *pr, const struct profile_function
 	}
 	if (l->shown & SHOW_MAX)
 		print_single(pr, &d, finished, distribution__single(&d, s->max_ns), error_ns,
-			     s->burst_calls);
+			     s->burst_calls || (pr->opts->interval &&
+						distribution__is_longest_bound(&d, s->max_ns)));
 }
 
 static void print_numbers(struct printer *pr, const struct profile_function *f, uint64_t whole,
@@ -157,7 +161,7 @@ static void print_numbers(struct printer *pr, const struct profile_function *f, 
 	printer__put_calls(pr, &l->calls, &f->stats, f->sampled);
 	if (printer__calls_errors(pr))
 		printer__put_calls_error(pr, &f->stats);
-	print_sums(pr, &f->stats, l);
+	print_sums(pr, f, l);
 	print_single_calls(pr, f, l);
 	fprintf(pr->out, "  %6s  ", printer__share(f->stats.self_ns, whole, share, sizeof(share)));
 }

@@ -98,7 +98,7 @@ static void print_numbers(const struct drawing *d, const struct tree_row *row)
 {
 	struct printer *pr = d->pr;
 	const struct call_stats *s = &row->stats;
-	const struct row_estimate e = printer__row_estimate(pr, s);
+	const struct row_estimate e = printer__row_estimate(pr, s, row->sampled);
 	char text[32];
 
 	printer__put_calls(pr, &d->calls, s, row->sampled);
