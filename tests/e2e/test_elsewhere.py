@@ -63,6 +63,11 @@ class Elsewhere(harness.TestCase):
         self.assertEqual(done.status, 0, str(done))
         self.assertIn("code made at run time (by a JIT)", done.stdout)
         self.assertIn("node --cpu-prof", done.stdout)
+        # Where samples have a place in the tree, too.
+        done = self.process(PROFTRACE, "-f", "flat", "-F", "main", "--sample-rate", "199", "--", "node",
+                            "-e", BUSY).finish()
+        self.assertIn("code made at run time (by a JIT)", done.stdout)
+        self.assertNotIn("-F 'node:*'", done.stdout)
 
     def test_one_file_of_two_names(self):
         """It goes by the name that it was started by, as redis-server is a link to redis-check-rdb."""

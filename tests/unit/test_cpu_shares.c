@@ -43,6 +43,24 @@ static void test_files(void **state)
 	       "  -F 'libz.so.1:*' traces the calls there\n");
 }
 
+/* Where functions tell the files as well: code in no file is not the program's. */
+static void test_made_by_functions(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t made = fixture_function(p, "[anonymous]"), own = fixture_function(p, "main");
+
+	p->sample_period_ns = 10000000;
+	p->functions[made].module = "[anonymous]";
+	p->functions[own].module = "/usr/bin/node";
+	fixture_thread(p, 1, 1, "node");
+	fixture_node(p, 0, 0, made, 0, 900000000, 900000000);
+	fixture_node(p, 0, 0, own, 1, 100000000, 100000000);
+	fixture_finish(p);
+	expect(p, "CPU time by file: 90.0% code made at run time (by a JIT), 10.0% node\n"
+		  "  functions made at run time are shown by node --cpu-prof, or here with node "
+		  "--perf-basic-prof\n");
+}
+
 /* Code of a JIT is in memory that has no file, or one that was made for it. */
 static void test_code_made_at_run_time(void **state)
 {
@@ -94,6 +112,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_code_made_at_run_time),
+		cmocka_unit_test(test_made_by_functions),
 		cmocka_unit_test(test_little_of_it),
 	};
 

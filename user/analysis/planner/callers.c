@@ -37,6 +37,7 @@ struct named_function {
 	uint32_t function;
 };
 
+#define MADE_NAME  "[anonymous]" /* the module of code in no file */
 #define NONE	   UINT32_MAX
 #define MOST_NAMED 16384 /* what is compiled again has another name with some compilers */
 
@@ -161,6 +162,7 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 	struct caller_object *o;
 	uint32_t symbol = NONE, *number;
 	size_t place = (size_t)object + 2; /* in our table */
+	bool made = false;
 	int err;
 
 	if (object >= t->objects_cnt) {
@@ -168,6 +170,7 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 		object = f.outside ? object : CALLER_NO_OBJECT;
 		place = !!f.outside;
 		f.object = 0; /* the program has made it, or the kernel */
+		made = !f.outside;
 	}
 	err = grow(c, place + 1);
 	if (err)
@@ -191,6 +194,8 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 		*number = f.outside ? NONE : planned(p, object, s);
 	}
 	f.reason = "known from stacks alone";
+	if (made)
+		f.outside = MADE_NAME;
 	err = *number == NONE ? plan_callers__append(p, f, number) : 0;
 	*function = *number;
 	return err;

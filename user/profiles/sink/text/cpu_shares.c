@@ -250,8 +250,9 @@ static int print_files(struct printer *pr, struct profile_cpu_share *files, stru
 			break;
 		fprintf(pr->out, "%s %s ", between,
 			text_percent(100 * shares[i].samples / whole, percent, sizeof(percent)));
-		err = is_file(shares[i].file)
-			      ? printer__name(pr, base_name(module), NAME_COLUMNS)
+		err = is_file(shares[i].file) ? printer__name(pr, base_name(module), NAME_COLUMNS)
+		      : is_made(shares[i].file)
+			      ? fprintf(pr->out, "code made at run time (by a JIT)")
 			      : fprintf(pr->out, "%.*s", (int)strcspn(module + 1, "]"), module + 1);
 		rest -= shares[i].samples;
 	}
