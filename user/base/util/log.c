@@ -12,7 +12,7 @@
 #include "util/text.h"
 
 static enum log_level max_level = LOG_INFO;
-static bool error_told;
+static bool error_told, status_line;
 static void (*diverted)(enum log_level level, const char *line);
 
 void log_set_level(enum log_level level)
@@ -25,12 +25,20 @@ void log_divert(void (*take)(enum log_level level, const char *line))
 	diverted = take;
 }
 
+void log_status_line(bool stands)
+{
+	status_line = stands;
+}
+
 /* On a terminal a line that is too long for it is folded between words. */
 static void show(const char *line)
 {
 	size_t columns = isatty(STDERR_FILENO) ? fold__columns(STDERR_FILENO) : 0;
 	FILE *folded;
 
+	if (status_line)
+		fputs("\r\033[K", stderr);
+	status_line = false;
 	if (!columns || fold__open(stderr, columns, &folded)) {
 		fprintf(stderr, "proftrace: %s\n", line);
 		return;

@@ -6,6 +6,8 @@
 #ifndef PROFTRACE_UTIL_LOG_H
 #define PROFTRACE_UTIL_LOG_H
 
+#include <stdbool.h>
+
 enum log_level {
 	LOG_ERROR, /* always shown */
 	LOG_WARN,  /* what is degraded; hidden by -q */
@@ -17,6 +19,10 @@ void log_set_level(enum log_level level);
 
 /* Lines go to `take` in place of stderr, escaped and without a prefix; NULL: to stderr again. */
 void log_divert(void (*take)(enum log_level level, const char *line));
+
+/* A line without an end, which is written over again and again, stands on the terminal of stderr,
+ * or does not any more: the next message clears it first. */
+void log_status_line(bool stands);
 
 /* Prints one line; control characters in it are escaped. */
 void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
