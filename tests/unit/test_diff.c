@@ -310,6 +310,46 @@ static void test_what_one_run_did_not_trace(void **state)
 	release(d);
 }
 
+/* Samples know what a dropped function takes in all of the run: twice as much is found, whichever
+ * of the runs has dropped it. Its calls until then are not compared. */
+static void test_dropped_and_sampled(void **state)
+{
+	for (int dropped = DIFF_OLD; dropped <= DIFF_RUNS; dropped++) {
+		struct profile *runs[DIFF_RUNS];
+		struct diff *d;
+
+		for (uint32_t run = 0; run < DIFF_RUNS; run++) {
+			struct profile *p = fixture_new();
+			uint64_t ns = run == DIFF_NEW ? 2000 * MS : 1000 * MS;
+			uint32_t n;
+
+			fixture_function(p, "main");
+			fixture_function(p, "dear");
+			fixture_thread(p, 1, 1, "prog");
+			p->sample_period_ns = 10 * MS;
+			n = fixture_node(p, 0, 0, 0, 1, ns + 20 * MS, 20 * MS);
+			n = fixture_node(p, 0, n, 1, 100 + run, ns, ns);
+			p->nodes[n].stats.samples = ns / (10 * MS);
+			p->nodes[n].stats.sampled_ns = p->nodes[n].stats.varied_ns = ns;
+			if ((uint32_t)dropped == run || dropped == DIFF_RUNS)
+				fixture_drop(p, (struct profile_drop){.function = 1, .at_ns = 5});
+			fixture_finish(p);
+			runs[run] = p;
+		}
+		d = compare(runs[DIFF_OLD], runs[DIFF_NEW], (struct diff_options){0});
+		assert_int_equal(d->left_out_cnt, 0);
+		assert_int_equal(d->by_samples_cnt, 1);
+		assert_true(find(d, "dear")->by_samples);
+		assert_int_equal(find(d, "dear")->self.ns, 1000 * MS);
+		assert_false(find(d, "dear")->self.noise);
+		assert_true(find(d, "dear")->calls_noise);
+		expect_in(d, &sink_tree, "slower by 1.00 s (+98.0%): dear +1.00 s; all functions");
+		expect_in(d, &sink_tree,
+			  "1 function was dropped to keep to the budget: by samples");
+		release(d);
+	}
+}
+
 static void test_min_time(void **state)
 {
 	struct profile *old = program("prog", "/bin/prog", false, MS);
@@ -678,6 +718,7 @@ int main(void)
 		cmocka_unit_test(test_threads_by_name),
 		cmocka_unit_test(test_spans_are_apart),
 		cmocka_unit_test(test_what_one_run_did_not_trace),
+		cmocka_unit_test(test_dropped_and_sampled),
 		cmocka_unit_test(test_min_time),
 		cmocka_unit_test(test_cpu),
 		cmocka_unit_test(test_distribution),

@@ -84,13 +84,25 @@ static double varied_of(const struct builder *b, const struct diff_figures *f, u
 	return period_ns * (self ? (double)f->stats[run].varied_ns : varied);
 }
 
+/* Whether a run has dropped a path's function; `uncounted`: so that its calls are those until then.
+ */
+static bool is_cut(const struct builder *b, const struct diff_figures *f, uint32_t function,
+		   uint32_t run, bool uncounted)
+{
+	uint32_t in_run = b->pairs[function].of[run];
+
+	return in_run != NO_FUNCTION && b->merged[run]->functions[in_run].cut &&
+	       (!uncounted || !f->stats[run].burst_calls);
+}
+
 static struct measured measured(const struct builder *b, const struct diff_figures *f,
 				uint32_t function, uint32_t run, bool self)
 {
 	const struct call_stats *s = &f->stats[run];
 	const struct profile *p = b->merged[run];
 	uint32_t in_run = b->pairs[function].of[run];
-	enum diff_time time = b->d->opts.time;
+	enum diff_time time =
+		self && f->by_samples && b->d->opts.time == DIFF_WALL ? DIFF_CPU : b->d->opts.time;
 
 	return (struct measured){
 		.ns = time_of(s, time, self),
@@ -129,6 +141,8 @@ static bool is_uncounted(const struct builder *b, const struct diff_figures *f, 
 static void judge_estimates(const struct builder *b, struct diff_figures *f, uint32_t function)
 {
 	for (uint32_t run = 0; run < DIFF_RUNS; run++) {
+		f->cut[run] = is_cut(b, f, function, run, true);
+		f->uncounted |= f->cut[run];
 		f->estimates[run] = estimate__of(b->merged[run], &f->stats[run]);
 		f->uncounted |= is_uncounted(b, f, function, run);
 		f->unseen |= !f->there[!run] && f->total.noise &&
@@ -146,6 +160,8 @@ static void compare(const struct builder *b, struct diff_figures *f, uint32_t fu
 	struct measured m[DIFF_RUNS];
 	uint64_t total;
 
+	f->by_samples =
+		is_cut(b, f, function, DIFF_OLD, false) || is_cut(b, f, function, DIFF_NEW, false);
 	for (int self = 0; self < 2; self++) {
 		struct change *c = self ? &f->self : &f->total;
 
@@ -259,8 +275,10 @@ static int add_functions(struct builder *b)
 		}
 	}
 	err = look_at_most(b);
-	for (size_t i = 0; i < b->pairs_cnt && !err; i++)
+	for (size_t i = 0; i < b->pairs_cnt && !err; i++) {
 		compare(b, &d->functions[i], i);
+		d->by_samples_cnt += d->functions[i].by_samples && !d->functions[i].hidden;
+	}
 	return err;
 }
 
@@ -416,11 +434,13 @@ static int build(struct builder *b)
 	struct diff *d = b->d;
 	const struct profile *const profiles[] = {d->runs[DIFF_OLD].profile,
 						  d->runs[DIFF_NEW].profile};
+	/* How long as many calls would have taken is asked of calls that were counted. */
+	bool by_samples = !d->opts.per_call && d->opts.time != DIFF_OFF;
 	int err = function_pairs__new(profiles, &b->pairs, &b->pairs_cnt);
 
 	if (!err)
-		err = diff_common__leave_out(d->runs, b->pairs, b->pairs_cnt, &d->left_out,
-					     &d->left_out_cnt);
+		err = diff_common__leave_out(d->runs, b->pairs, b->pairs_cnt, by_samples,
+					     &d->left_out, &d->left_out_cnt);
 	if (!err)
 		err = merge(b);
 	if (!err)

@@ -33,7 +33,11 @@ struct diff_figures {
 	bool uncounted;			/* one run knows it from samples alone: no calls */
 	/* Samples of one run alone have met it, so few that they might have missed it. */
 	bool unseen;
-	bool hidden; /* cheap in both, or never called */
+	/* A run has dropped the function. What is compared then is its own CPU time, of which the
+	 * time since is known by samples; off the CPU it is known until the drop alone. */
+	bool by_samples;
+	bool cut[DIFF_RUNS]; /* the run has dropped it, and its calls are those until then */
+	bool hidden;	     /* cheap in both, or never called */
 };
 
 struct diff {
@@ -49,14 +53,15 @@ struct diff {
 	struct change whole, whole_cpu;
 	struct diff_left_out *left_out;
 	size_t left_out_cnt;
+	size_t by_samples_cnt; /* functions that are compared by samples, as one run dropped them */
 };
 
 /*
  * Compares two profiles, which are linked and stay the caller's, and must outlive *out. A function
- * that was not traced all of the time in one run would leave its time with its callers there: it is
- * taken out of both (calls/narrow.h), which changes the profiles; left_out tells. Threads are the
- * same if their names are, or if each run has one more that the other has not. Returns 0 or
- * -ENOMEM, the profiles perhaps changed.
+ * that was not traced all of the time in one run, nor seen by samples in both, would leave its time
+ * with its callers there: it is taken out of both (calls/narrow.h), which changes the profiles;
+ * left_out tells. Threads are the same if their names are, or if each run has one more that the
+ * other has not. Returns 0 or -ENOMEM, the profiles perhaps changed.
  */
 int diff__new(const struct diff_run runs[DIFF_RUNS], const struct diff_options *opts,
 	      struct diff **out);

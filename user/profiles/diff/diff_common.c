@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * When the budget drops a function, its time becomes its callers' from then on, and no two runs
- * drop the same functions at the same moments. What had no probe in one run, because it was too
- * small for one, is no different.
+ * drop the same functions at the same moments. Where both runs have samples, a function's CPU time
+ * is known of the whole run all the same, and is compared. What had no probe in one run, because it
+ * was too small for one, is no different.
  */
 #include "diff/diff_common.h"
 
@@ -23,6 +24,7 @@ struct common {
 	bool *dropped[DIFF_RUNS]; /* likewise: was given up, and is in part an unknown */
 	bool *keep[DIFF_RUNS];
 	const struct profile_skip **skips[DIFF_RUNS]; /* by name */
+	bool samples; /* tell of functions without probes, in both runs */
 	struct diff_left_out *left_out;
 	size_t left_out_cnt;
 };
@@ -82,7 +84,7 @@ static const char *missing(const struct common *c, size_t pair, uint32_t run)
 	uint32_t own = c->pairs[pair].of[run], other = c->pairs[pair].of[!run];
 
 	if (own != NO_FUNCTION)
-		return c->dropped[run][own] ? "dropped to keep to the budget" : NULL;
+		return c->dropped[run][own] && !c->samples ? "dropped to keep to the budget" : NULL;
 	return skipped(c, run, &c->runs[!run].profile->functions[other]) ? "not probed" : NULL;
 }
 
@@ -127,12 +129,15 @@ static bool leave_out_samples(struct common *c)
 }
 
 int diff_common__leave_out(const struct diff_run runs[DIFF_RUNS], const struct function_pair *pairs,
-			   size_t pairs_cnt, struct diff_left_out **out, size_t *cnt)
+			   size_t pairs_cnt, bool by_samples, struct diff_left_out **out,
+			   size_t *cnt)
 {
 	struct common c = {.runs = runs, .pairs = pairs, .pairs_cnt = pairs_cnt};
 	bool filter;
 	int err = 0;
 
+	c.samples = by_samples && runs[DIFF_OLD].profile->sample_period_ns &&
+		    runs[DIFF_NEW].profile->sample_period_ns;
 	c.left_out = calloc(pairs_cnt + 1, sizeof(*c.left_out));
 	if (!c.left_out)
 		err = -ENOMEM;

@@ -80,11 +80,11 @@ static void print_calls(const struct diff_table *t, const struct diff_figures *f
 {
 	char old[32] = "-", now[32] = "-";
 
-	if (!f->uncounted || f->stats[DIFF_OLD].calls)
+	if (!f->uncounted || (f->stats[DIFF_OLD].calls && !f->cut[DIFF_OLD]))
 		printer__calls(&f->stats[DIFF_OLD], f->sampled, old, sizeof(old));
 	if (!f->uncounted && !f->calls)
 		snprintf(now, sizeof(now), "=");
-	else if (!f->uncounted || f->stats[DIFF_NEW].calls)
+	else if (!f->uncounted || (f->stats[DIFF_NEW].calls && !f->cut[DIFF_NEW]))
 		printer__calls(&f->stats[DIFF_NEW], f->sampled, now, sizeof(now));
 	fprintf(t->pr.out, "  %11s %11s", old, now);
 }
@@ -101,7 +101,7 @@ static void print_a_call(const struct diff_table *t, const struct diff_figures *
 		/* With per_call the old time stands for as many calls as the new run had. */
 		if (run == DIFF_OLD && t->d->opts.per_call)
 			calls = f->stats[DIFF_NEW].calls;
-		if (!f->stats[run].calls || !calls)
+		if (!f->stats[run].calls || !calls || f->cut[run])
 			snprintf(text, sizeof(text), "-");
 		else
 			printer__time(&t->pr, ns / calls,

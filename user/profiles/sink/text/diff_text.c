@@ -107,6 +107,19 @@ static int print_left_out(struct diff_table *t)
 	return err < 0 ? err : 0;
 }
 
+static void print_by_samples(const struct diff_table *t)
+{
+	size_t functions = t->d->by_samples_cnt;
+	char cnt[32];
+
+	if (functions)
+		fprintf(t->pr.out,
+			"%s function%s dropped to keep to the budget: by samples, %s own CPU time "
+			"is compared, and calls are not unless bursts tell (~)\n",
+			text_count(functions, cnt, sizeof(cnt)), functions == 1 ? " was" : "s were",
+			functions == 1 ? "its" : "their");
+}
+
 static void print_whole(const struct diff_table *t, const char *what, const struct change *c)
 {
 	char old[32], now[32], change[32], share[32] = "-";
@@ -149,6 +162,7 @@ static int print_head(struct diff_table *t)
 			"%smore than half of the change is waiting, or a busy machine: -w cpu "
 			"leaves it out%s\n",
 			style(t, STYLE_WARN), style(t, STYLE_PLAIN));
+	print_by_samples(t);
 	err = print_left_out(t);
 	fputc('\n', t->pr.out);
 	return err;

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "diff/diff.h"
 #include "sink/sink.h"
@@ -43,6 +44,25 @@ static char *amount(const struct diff_figures *f, bool calls, char *buf, size_t 
 				 100 * ((double)f->stats[DIFF_NEW].calls / (double)before - 1),
 				 share, sizeof(share)));
 	return buf;
+}
+
+/* Takes waiting for a processor out of what has changed: on a busy machine all wait longer, and
+ * where that is the program's doing, other functions run longer, too. Returns whether there was
+ * any. */
+static bool leave_out_queue(const struct diff *d, struct diff_ranking *r)
+{
+	size_t kept = 0;
+	bool any;
+
+	for (size_t i = 0; i < r->changed; i++) {
+		const struct profile_function *f = &d->both->functions[r->rows[i]];
+
+		if (!f->module || strcmp(f->module, "[waits]") || strcmp(f->symbol, "[cpu]"))
+			r->rows[kept++] = r->rows[i];
+	}
+	any = kept < r->changed;
+	r->changed = kept;
+	return any;
 }
 
 static bool worth_naming(const struct diff *d, const struct diff_ranking *r, size_t i, bool calls)
@@ -98,7 +118,7 @@ static void print_whole(struct diff_table *t, const char *time)
 	fputs(printer__style(&t->pr, STYLE_PLAIN), t->pr.out);
 }
 
-static int print_times(struct diff_table *t, const struct diff_ranking *r)
+static int print_times(struct diff_table *t, const struct diff_ranking *r, bool queue)
 {
 	static const char *const times[] = {
 		[DIFF_WALL] = "time", [DIFF_CPU] = "CPU time", [DIFF_OFF] = "time off the CPU"};
@@ -109,7 +129,10 @@ static int print_times(struct diff_table *t, const struct diff_ranking *r)
 		return 0;
 	}
 	print_whole(t, time);
-	fputs(r->changed ? ": " : ", about the same part of each function", t->pr.out);
+	fputs(r->changed ? ": "
+	      : queue	 ? ", and no function by more than noise: waiting for processors"
+			 : ", about the same part of each function",
+	      t->pr.out);
 	return print_functions(t, r, false);
 }
 
@@ -117,7 +140,8 @@ static int print_calls(struct diff_table *t, const struct diff_ranking *r)
 {
 	if (!r->changed) {
 		fprintf(t->pr.out, "all functions%s have been called as often",
-			t->d->left_out_cnt ? " that both runs traced whole" : "");
+			t->d->left_out_cnt || t->d->by_samples_cnt ? " that both runs traced whole"
+								   : "");
 		return 0;
 	}
 	fputs("called more or less often: ", t->pr.out);
@@ -129,14 +153,17 @@ int diff_verdict__print(struct diff_table *t)
 	const struct diff *d = t->d;
 	size_t cnt = d->both->functions_cnt;
 	struct news n = {0};
+	bool queue = false;
 	int err = diff__rank(d->functions, 0, cnt, DIFF_BY_SELF, &n.by_time);
 
+	if (!err && d->opts.time != DIFF_OFF)
+		queue = leave_out_queue(d, &n.by_time);
 	if (!err)
 		err = diff__rank(d->functions, 0, cnt, DIFF_BY_CALLS, &n.by_calls);
 	if (!err) {
 		fputs(printer__style(&t->pr, STYLE_BOLD), t->pr.out);
 		if (t->pr.opts->weight != WEIGHT_CALLS) {
-			err = print_times(t, &n.by_time);
+			err = print_times(t, &n.by_time, queue);
 			fputs("; ", t->pr.out);
 		}
 		if (!err)
