@@ -3,8 +3,9 @@
 #include "calls/session_data.h"
 #include "range_fixture.h"
 #include "sessions/sessions.h"
-#include "sink/session_ranks.h"
-#include "sink/session_why.h"
+#include "sink/why/session_ranks.h"
+#include "sink/why/session_why.h"
+#include "sink/why/why_part.h"
 #include "sink/text/why_text.h"
 #include "timeline/waits.h"
 

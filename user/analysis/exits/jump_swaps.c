@@ -62,6 +62,7 @@ struct walk {
 	} places[MAX_PLACES];
 	size_t places_cnt, done;
 	unsigned calls; /* on the way that is followed */
+	int depth;	/* of calls that are followed into */
 	struct outcome out;
 };
 
@@ -95,12 +96,12 @@ static bool walk(struct look *l, uint64_t vaddr, const struct known_values *valu
 
 /* A call of code in the file. Returns whether it comes back. */
 static bool call_inside(struct look *l, struct walk *w, uint64_t target,
-			const struct known_values *values, int depth)
+			const struct known_values *values)
 {
 	struct outcome out = {0};
 
-	if (depth == MAX_DEPTH || !target || !walk(l, target, values, w->own, depth + 1, &out) ||
-	    out.returns || out.works) {
+	if (w->depth == MAX_DEPTH || !target ||
+	    !walk(l, target, values, w->own, w->depth + 1, &out) || out.returns || out.works) {
 		w->out.calls = true;
 		w->calls++;
 		return true;
@@ -113,7 +114,7 @@ static bool call_inside(struct look *l, struct walk *w, uint64_t target,
 
 /* A call. Returns whether control runs on behind it. */
 static bool call(struct look *l, struct walk *w, const struct operands *in, const uint8_t *bytes,
-		 uint64_t end, struct known_values *values, int depth)
+		 uint64_t end, struct known_values *values)
 {
 	uint64_t target;
 	enum role role = named_calls__role_of_transfer(&l->names, in, bytes, end, &target);
@@ -127,7 +128,7 @@ static bool call(struct look *l, struct walk *w, const struct operands *in, cons
 		w->out.works = true;
 		return false;
 	}
-	if (role == ROLE_NONE && !call_inside(l, w, target, values, depth))
+	if (role == ROLE_NONE && !call_inside(l, w, target, values))
 		return false;
 	w->out.calls |= role == ROLE_IMPORT;
 	known_values__pass_call(values, l->names.arch->preserved);
@@ -156,7 +157,7 @@ static void jump(struct look *l, struct walk *w, const struct operands *in, cons
 
 /* Follows one instruction. Returns whether control runs on behind it. */
 static bool step(struct look *l, struct walk *w, const struct operands *in, const uint8_t *bytes,
-		 uint64_t vaddr, struct known_values *values, int depth)
+		 uint64_t vaddr, struct known_values *values)
 {
 	uint64_t end = vaddr + in->length;
 	bool known = values->compared && (in->if_equal || in->if_unequal);
@@ -167,7 +168,7 @@ static bool step(struct look *l, struct walk *w, const struct operands *in, cons
 		known_values__pass(values, in, vaddr);
 		return true;
 	case OPERAND_FLOW_CALL:
-		return call(l, w, in, bytes, end, values, depth);
+		return call(l, w, in, bytes, end, values);
 	case OPERAND_FLOW_JUMP:
 		jump(l, w, in, bytes, end, values);
 		return false;
@@ -193,6 +194,7 @@ static bool walk(struct look *l, uint64_t vaddr, const struct known_values *valu
 	if (!w)
 		return false;
 	w->own = own;
+	w->depth = depth;
 	arrive(w, vaddr, values);
 	while (w->done < w->places_cnt) {
 		struct place place = w->places[w->done++];
@@ -208,7 +210,7 @@ static bool walk(struct look *l, uint64_t vaddr, const struct known_values *valu
 		}
 		l->steps--;
 		l->total--;
-		if (step(l, w, &in, bytes, place.vaddr, &place.values, depth))
+		if (step(l, w, &in, bytes, place.vaddr, &place.values))
 			arrive(w, place.vaddr + in.length, &place.values);
 	}
 	*out = w->out;

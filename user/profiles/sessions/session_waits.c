@@ -180,17 +180,16 @@ static uint32_t waker_function(const struct session_waits *w, uint32_t path)
 
 /* The function of the waker that a wait is told with: that of its innermost call, unless one that
  * has just ended tells more. */
-static uint32_t told_waker(const struct session_waits *w, const struct single_wait *wait,
-			   const struct thread_calls *held)
+static uint32_t told_waker(const struct session_waits *w, const struct single_wait *wait)
 {
 	const struct wait_party *waker = &w->waits->parties[wait->waker - 1];
 	uint64_t woken_ns = single_wait__woken_ns(wait);
 	uint32_t innermost = waits__function(w->waits, wait->waker_path), ended = UINT32_MAX;
 
 	/* Of calls that were lost nothing is known. */
-	if (held &&
-	    thread_calls__before(held, waker->pid, waker->tid, woken_ns).function == innermost)
-		ended = thread_calls__just_ended(held, waker->pid, waker->tid, wait->begin_ns,
+	if (w->held &&
+	    thread_calls__before(w->held, waker->pid, waker->tid, woken_ns).function == innermost)
+		ended = thread_calls__just_ended(w->held, waker->pid, waker->tid, wait->begin_ns,
 						 woken_ns);
 	return ended != UINT32_MAX && !function__is_nameless(&w->p->functions[ended])
 		       ? ended
@@ -198,8 +197,7 @@ static uint32_t told_waker(const struct session_waits *w, const struct single_wa
 }
 
 static int add_wait(struct session_waits *w, struct sessions *s, uint32_t path,
-		    const struct single_wait *wait, const struct thread_calls *held, bool worst,
-		    bool usual)
+		    const struct single_wait *wait, bool worst, bool usual)
 {
 	uint64_t woken_ns = single_wait__woken_ns(wait);
 	struct session_wait kind = {
@@ -219,7 +217,7 @@ static int add_wait(struct session_waits *w, struct sessions *s, uint32_t path,
 		kind.waker_pid = waker->pid;
 		kind.waker_tid = waker->tid;
 		memcpy(kind.waker, waker->comm, sizeof(kind.waker));
-		kind.waker_function = told_waker(w, wait, held);
+		kind.waker_function = told_waker(w, wait);
 	}
 	if (wait->reason == WAIT_CPU)
 		woken_ns = wait->begin_ns;
@@ -238,7 +236,7 @@ int session_waits__add(struct session_waits *w, struct sessions *s, uint32_t pat
 	if (!worst && !usual)
 		return 0;
 	if (!worst || !wait->waker || w->late_cnt == LATE_MAX)
-		return add_wait(w, s, path, wait, NULL, worst, usual);
+		return add_wait(w, s, path, wait, worst, usual);
 	if (ARRAY_RESERVE(&w->late, w->late_cnt, &w->late_cap))
 		return -ENOMEM;
 	w->late[w->late_cnt++] = (struct late_wait){wait, path, usual};
@@ -257,8 +255,8 @@ int session_waits__finish(struct session_waits *w, struct sessions *s,
 {
 	int err = 0;
 
+	w->held = held;
 	for (size_t i = 0; i < w->late_cnt && !err; i++)
-		err = add_wait(w, s, w->late[i].path, w->late[i].wait, held, true,
-			       w->late[i].usual);
+		err = add_wait(w, s, w->late[i].path, w->late[i].wait, true, w->late[i].usual);
 	return err;
 }

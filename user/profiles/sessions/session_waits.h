@@ -33,6 +33,7 @@ struct session_waits {
 	size_t index_size, sums_cap;
 	struct late_wait *late;
 	size_t late_cnt, late_cap;
+	const struct thread_calls *held; /* while late waits are added; NULL before */
 };
 
 /* Returns 0 or -ENOMEM. */

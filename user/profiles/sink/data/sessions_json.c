@@ -4,7 +4,7 @@
 #include "calls/session_data.h"
 #include "sink/listing.h"
 #include "sink/data/why_json.h"
-#include "sink/session_ranks.h"
+#include "sink/why/session_ranks.h"
 #include "sink/sessions.h"
 #include "util/json.h"
 

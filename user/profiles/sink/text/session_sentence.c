@@ -8,7 +8,7 @@
 #include "calls/profile.h"
 #include "calls/session_data.h"
 #include "sink/names.h"
-#include "sink/session_ranks.h"
+#include "sink/why/session_ranks.h"
 #include "sink/text/printer.h"
 #include "util/text.h"
 

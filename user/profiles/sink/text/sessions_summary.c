@@ -8,7 +8,7 @@
 
 #include "calls/profile.h"
 #include "calls/session_data.h"
-#include "sink/session_ranks.h"
+#include "sink/why/session_ranks.h"
 #include "sink/sink.h"
 #include "sink/text/printer.h"
 #include "sink/text/sessions_why.h"

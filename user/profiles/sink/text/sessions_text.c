@@ -7,7 +7,7 @@
 #include "calls/values.h"
 #include "calls/session_data.h"
 #include "sink/names.h"
-#include "sink/session_ranks.h"
+#include "sink/why/session_ranks.h"
 #include "sink/sessions.h"
 #include "sink/sink.h"
 #include "sink/text/printer.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sink/session_behind.h"
+#include "sink/why/session_behind.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #include "calls/session_data.h"
-#include "sink/session_why.h"
+#include "sink/why/why_part.h"
 #include "timeline/waits.h"
 
 #define ROWS_MAX      256 /* kinds of stretches; others count as time alone */

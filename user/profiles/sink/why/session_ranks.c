@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "sink/session_ranks.h"
+#include "sink/why/session_ranks.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#ifndef PROFTRACE_SINK_SESSION_BEHIND_H
-#define PROFTRACE_SINK_SESSION_BEHIND_H
+#ifndef PROFTRACE_SINK_WHY_SESSION_BEHIND_H
+#define PROFTRACE_SINK_WHY_SESSION_BEHIND_H
 
 struct session_group;
 struct why_part;

@@ -3,8 +3,8 @@
  * Which paths make slow sessions slow, and which one session has spent most on: for all formats
  * that tell it to people.
  */
-#ifndef PROFTRACE_SINK_SESSION_RANKS_H
-#define PROFTRACE_SINK_SESSION_RANKS_H
+#ifndef PROFTRACE_SINK_WHY_SESSION_RANKS_H
+#define PROFTRACE_SINK_WHY_SESSION_RANKS_H
 
 #include <stddef.h>
 #include <stdint.h>

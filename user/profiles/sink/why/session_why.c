@@ -4,7 +4,7 @@
  * by function; what does not is one by what was waited for, whoever has ended that, and wherever;
  * and the time off the CPU that no recorded wait has. So the parts add up.
  */
-#include "sink/session_why.h"
+#include "sink/why/session_why.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,9 @@
 #include "calls/profile.h"
 #include "calls/session_data.h"
 #include "sink/names.h"
-#include "sink/session_behind.h"
-#include "sink/session_ranks.h"
+#include "sink/why/session_behind.h"
+#include "sink/why/session_ranks.h"
+#include "sink/why/why_part.h"
 #include "timeline/waits.h"
 #include "util/array.h"
 
