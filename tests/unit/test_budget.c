@@ -259,8 +259,8 @@ static void the_chosen_go_last(void **state)
 	assert_true(f[0].drop && !f[1].drop);
 }
 
-/* What options name costs more than the limit by itself: the others have half of it, and of them
- * the cheap ones go last, though their calls are as short. */
+/* Functions that options name cost more than the limit by themselves: the others have half of it,
+ * and of the others the cheap ones go last, though their calls are as short. */
 static void the_kept_leave_the_others_a_part(void **state)
 {
 	struct budget_function f[] = {function(70000, 1000, 20000), function(48, 1000, 1),
@@ -273,7 +273,7 @@ static void the_kept_leave_the_others_a_part(void **state)
 	f[3].calls = 40000;
 	assert_int_equal(CHOOSE(f), 1);
 	assert_true(f[3].drop && !f[0].drop && !f[1].drop && !f[2].drop);
-	/* What somebody has chosen, the others pay for. */
+	/* A function that somebody has chosen is paid for by the others. */
 	f[3] = function(1000, 1000, 20);
 	f[0].chosen = true;
 	f[0].calls = 46000;

@@ -380,7 +380,8 @@ static void what_options_name_stays(void **state)
 	assert_dropped(0, 1, 0); /* of what may go all that makes a difference */
 }
 
-/* What options name costs more than the budget: the others have half of it all the same. */
+/* Functions that options name cost more than the budget: the others have half of it all the same.
+ */
 static void what_options_name_leaves_the_others_a_part(void **state)
 {
 	begin();

@@ -334,7 +334,7 @@ static void test_cut_off(void **state)
 	node = fixture_node(p, 0, 0, 0, 4, 0, 0);
 	add_call(0, (struct timeline_call){.node = node, .enter_ns = 0, .leave_ns = 10});
 	add_call(0, (struct timeline_call){.node = node, .enter_ns = 20, .leave_ns = 50});
-	/* Its thread was ended with its process before the run ended. */
+	/* The thread of this call was ended with its process before the run ended. */
 	add_call(0, (struct timeline_call){
 			    .node = node, .enter_ns = 52, .leave_ns = 58, .open = true});
 	add_call(0, (struct timeline_call){.node = node, .enter_ns = 60, .leave_ns = 100});

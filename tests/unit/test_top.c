@@ -362,8 +362,8 @@ static void test_zoom(void **state)
 	canvas__fini(&c);
 }
 
-/* What a wait is for stands in the table, but is no function: nothing to search for or zoom into.
- */
+/* The reason of a wait stands in the table, but is no function: nothing to search for or zoom
+ * into. */
 static void test_what_is_no_code(void **state)
 {
 	struct top *t = top__new("PID 7");

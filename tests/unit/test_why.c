@@ -294,7 +294,7 @@ static void test_chain(void **state)
 	profile__free(p);
 }
 
-/* What the writer does meanwhile, and what its path is when it wakes. */
+/* The calls of the writer meanwhile, and its path when it wakes the waiter. */
 struct writer {
 	bool loops, jumps; /* flush() is called by loop(); it can leave by a jump */
 	uint32_t path;	   /* of `writer_paths`, from 1 on */
@@ -347,7 +347,7 @@ static void test_just_ended(void **state)
 {
 	static const struct writer writers[] = {
 		{.loops = true, .jumps = true, .path = 3, .waker = "`flush` in thread writer"},
-		/* It may have done anything before its caller woke the waiter. */
+		/* A call may have done anything before its caller woke the waiter. */
 		{.loops = true, .path = 3, .waker = "`loop` in thread writer"},
 		{.waker = "`flush` in thread writer"},
 		/* Calls were lost: the path is not that of the calls that there are. */

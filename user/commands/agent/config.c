@@ -385,7 +385,7 @@ int config__read(const char *path, struct config *c)
 	fclose(f);
 	if (err)
 		log_error("cannot read the configuration %s: %s", path, strerror(-err));
-	/* What follows a NUL would not be seen: has_no_text() finds what it becomes. */
+	/* Text behind a NUL would not be seen: has_no_text() finds the 1 that a NUL becomes. */
 	for (size_t i = 0; !err && i < len; i++)
 		text[i] = text[i] ? text[i] : 1;
 	if (!err)

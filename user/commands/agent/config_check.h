@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a configuration has to be as a whole, once all of its lines are known. Inside agent/ only.
- */
+/* Rules for a configuration as a whole, once all of its lines are known. Inside agent/ only. */
 #ifndef PROFTRACE_AGENT_CONFIG_CHECK_H
 #define PROFTRACE_AGENT_CONFIG_CHECK_H
 

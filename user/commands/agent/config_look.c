@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a configuration names, looked up on this machine. */
+/* Users, files and folders that a configuration names, looked up on this machine. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>

@@ -9,7 +9,7 @@
 struct verb_row {
 	const char *name;
 	const char *text; /* what it does, in a few words that no shell takes for anything else */
-	/* What may stand behind it, each way on a line of its own. */
+	/* Words that may stand behind the verb, each way on a line of its own. */
 	const char *usage;
 };
 

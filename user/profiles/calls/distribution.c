@@ -161,7 +161,7 @@ static bool average_of_finished(const struct distribution *d, const struct profi
 	uint64_t min_ns = distribution__single(d, s->min_ns);
 
 	*ns = f->spent_ns / s->calls;
-	/* What is shown as a bound says nothing that the others could contradict. */
+	/* A figure that is shown as a bound cannot contradict the others. */
 	if (sums && *ns <= error_ns)
 		return true;
 	if (d->calls && !sums)

@@ -96,8 +96,8 @@ struct profile_function {
 	bool cut;
 	uint32_t sampled; /* from its drop on one call in so many was kept, and scaled; 0: exact */
 	uint32_t kind;	  /* enum function_kind */
-	/* Its last instruction may be a jump to another function, which then runs when its own call
-	 * has ended, for its caller: 1, else 0. */
+	/* 1: the last instruction may be a jump to another function, which then runs for the caller
+	 * when the call has ended; else 0. */
 	uint32_t leaves_by_jump;
 	bool hidden; /* is not to be listed: see calls/prune.h */
 	bool chosen; /* is exact as far as can be, as somebody looks at it closely */

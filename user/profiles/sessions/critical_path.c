@@ -30,7 +30,7 @@ struct look {
 	int64_t id; /* as of thread_calls__id() */
 	const char *comm;
 	uint64_t from_ns, to_ns;
-	/* Its innermost call at `to_ns`, where none is held; UINT32_MAX: none is known. */
+	/* The thread's innermost call at `to_ns`, where none is held; UINT32_MAX: none is known. */
 	uint32_t function;
 	uint32_t caller; /* of that call; UINT32_MAX: none is known */
 	uint32_t depth;

@@ -463,7 +463,7 @@ static int prepare(struct session_keeper *k)
 	return err;
 }
 
-/* What all threads did in kept sessions, and while those that took longest waited. */
+/* Holds the calls of all threads in kept sessions, and while the slowest sessions waited. */
 static int hold_calls(struct session_keeper *k, struct thread_calls *held)
 {
 	struct time_window *windows = calloc(k->kept_cnt + k->waits.late_cnt + 1, sizeof(*windows));

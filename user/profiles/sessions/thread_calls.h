@@ -39,7 +39,7 @@ struct thread_calls {
 	const struct profile *p;
 };
 
-/* What tells threads of a process apart: 1234 of thread 1234, -7 of goroutine 7. */
+/* A number that tells threads of a process apart: 1234 of thread 1234, -7 of goroutine 7. */
 int64_t thread_calls__id(const struct profile_thread *thread);
 
 /* Walks the profile's calls and holds those that overlap a window; `windows` are sorted by this

@@ -21,7 +21,7 @@ struct timeline_call {
 	 * the next next(). */
 	uint32_t values_cnt;
 	const struct call_value *values;
-	/* It was still going on then: at the end of the run, or when its thread was ended. */
+	/* The call was still going on then: at the end of the run, or when its thread was ended. */
 	bool open;
 };
 

@@ -30,7 +30,7 @@ struct candidate {
 	bool last, cheap;
 };
 
-/* What functions cost, in ns, and the variance of that if calls come at random. */
+/* The cost of functions, in ns, and the variance of that if calls come at random. */
 struct cost {
 	double ns, variance;
 };

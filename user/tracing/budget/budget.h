@@ -44,7 +44,7 @@ struct budget_function {
 /* What it cost in that time, in ns of the target's. */
 double budget__cost_ns(const struct budget_function *f);
 
-/* What those that are not gone have cost in that time, in ns, as far as it counts against `limit`
+/* The cost of the functions that are not gone, in ns, as far as it counts against `limit`
  * (see BUDGET_KEPT and BUDGET_STAYS). */
 double budget__counted_ns(const struct budget_function *functions, size_t cnt, double own_ns,
 			  double limit);

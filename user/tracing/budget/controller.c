@@ -217,7 +217,7 @@ int controller__take_out(struct controller *s)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* What is spared, as a share of the target's own CPU time. */
+/* The cost that is spared, as a share of the target's own CPU time. */
 static double spared_share(struct controller *s)
 {
 	uint64_t cpu_ns = controller__cpu_ns(s), at_ns = s->off ? s->off_ns : s->at_ns;

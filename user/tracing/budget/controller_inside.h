@@ -104,9 +104,9 @@ double controller__probes_limit(struct controller *s);
  * it. */
 double controller__room(struct controller *s);
 
-/* What probes may cost in the look under way, which has taken `took_ns` with `own_ns` of the
- * target's own CPU time, as a share of that: as controller__room(), but what is spared is what it
- * comes to in `took_ns`, and what was not used of it in the last two seconds. An idle server may
+/* The cost that probes may have in the look under way, which has taken `took_ns` with `own_ns` of
+ * the target's own CPU time, as a share of that: as controller__room(), but the cost that is spared
+ * is that of `took_ns`, and what was not used of it in the last two seconds. An idle server may
  * have its only request of a second in a look of 50 ms. */
 double controller__look_limit(struct controller *s, double own_ns, uint64_t took_ns);
 

@@ -22,10 +22,10 @@ struct budget_inputs {
 	struct probe_costs costs;
 	double limit;	   /* 0.05: probes may cost 5 % of the target's own CPU time; 0: any */
 	uint64_t start_ns; /* CPU time that the start has taken beside a target that runs already */
-	double load;	   /* CPUs that such a target kept busy, 0.25: a quarter of one; 0: unknown */
-	uint64_t burst_ns; /* dropped functions are recorded for so long at a time; 0: never */
-	bool surveys;	   /* the target runs already: see survey.h */
-	bool tells;	   /* without a limit: says what probes cost, if it is much */
+	double load; /* CPUs that such a target kept busy, 0.25: a quarter of one; 0: unknown */
+	uint64_t burst_ns;   /* dropped functions are recorded for so long at a time; 0: never */
+	bool surveys;	     /* the target runs already: see survey.h */
+	bool tells;	     /* without a limit: says what probes cost, if it is much */
 	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
 	bool children;	     /* forked children are traced as well, */
 	bool follow;	     /* others may belong later: programs that they begin, say */

@@ -236,7 +236,7 @@ static double whole_limit(const struct controller *s)
 	return s->bursts ? s->limit / (1 - BURSTS_SHARE) : s->limit;
 }
 
-/* What is left of what is spared, in ns, after a look in which probes have cost `cost_ns`. */
+/* The rest of the cost that is spared, in ns, after a look in which probes have cost `cost_ns`. */
 static double left_of_spared(const struct controller *s, double cost_ns, uint64_t took_ns)
 {
 	double left_ns = s->saved_ns + s->spared * (double)took_ns - cost_ns;
@@ -244,7 +244,7 @@ static double left_of_spared(const struct controller *s, double cost_ns, uint64_
 	return fmax(0, fmin(left_ns, s->spared * SAVED_NS));
 }
 
-/* What the look has found of the cost and of the target's own CPU time, of which probes may cost
+/* Notes the cost and the target's own CPU time that the look has found; of that probes may cost
  * `limit`. */
 static void note_look(struct controller *s, double own_ns, double limit, uint64_t took_ns)
 {

@@ -147,7 +147,8 @@ static int add_paths(struct finder *f)
 	return err;
 }
 
-/* What has a name is told by it, whether it was waited for as a mutex or as another futex. */
+/* An object with a name is told by that, whether it was waited for as a mutex or as another futex.
+ */
 static uint32_t kind_of(const struct session_wait *w)
 {
 	return w->object_name && w->kind == WAIT_OBJECT_LOCK ? WAIT_OBJECT_FUTEX : w->kind;
