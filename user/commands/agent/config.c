@@ -280,9 +280,8 @@ static const char *foreign_syntax(const struct config_key *k, const char *value)
 		return "the quotes would be part of the value; leave them out";
 	for (const char *c = value; k->kind != KIND_TEXT && (c = strchr(c, '#')); c++) {
 		if (c > value && (c[-1] == ' ' || c[-1] == '\t'))
-			return "'#' begins a comment only where a line begins, and would be part "
-			       "of "
-			       "the value; write ' ;' or a line of its own";
+			return "'#' begins a comment only where a line begins, and would be "
+			       "part of the value; write ' ;' or a line of its own";
 	}
 	return NULL;
 }
