@@ -55,7 +55,8 @@ static void say_what_is_new(const struct run *r, size_t functions_before)
 
 		while (i < p->functions_cnt && p->functions[i].object == object)
 			i++;
-		log_info("tracing %zu more functions, in %s", i - first, name);
+		log_info("tracing %zu more function%s, in %s", i - first, i - first == 1 ? "" : "s",
+			 name);
 		if (plan__is_static(p, object))
 			log_warn("%s is statically linked, so nothing has held it meanwhile: its "
 				 "first calls are missing",
