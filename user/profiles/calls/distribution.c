@@ -60,9 +60,10 @@ static bool is_part(const struct profile_function *f)
 /* Probes' time is that of the calls that were recorded, however many there were. */
 static bool tells(const struct distribution *d, const struct profile_function *f)
 {
+	if (!d->part)
+		return true;
 	return d->calls &&
-	       (!d->part ||
-		f->taken_ns / d->calls <= distribution__mean(d, f->stats.min_ns, f->stats.max_ns));
+	       f->taken_ns / d->calls <= distribution__mean(d, f->stats.min_ns, f->stats.max_ns);
 }
 
 struct distribution distribution__of(const struct profile *p, uint32_t function)
