@@ -165,7 +165,7 @@ class Servers(harness.TestCase):
         finally:
             run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
         self.assertRegex(sentence, r"^p99 sessions take .* longer: .*waiting for one of "
-                         r"several files \(signalfd\) in `(ProcSleep › )?\w+`, woken by "
+                         r"several files \(signalfd\) in `(\w+ › )?\w+`, woken by "
                          r"(`\w+` in )?process postgres")
 
     def under_pgbench(self, programs, run, who):

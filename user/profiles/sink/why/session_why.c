@@ -176,16 +176,18 @@ static bool same_waker(const struct session_wait *x, const struct session_wait *
 	return x->waker_function == y->waker_function && !x->waker_pid == !y->waker_pid;
 }
 
-/* The caller of a wait's path that tells more than its function; UINT32_MAX: none does. */
+/* The caller of a wait's path that tells more than its function; UINT32_MAX: none does. The
+ * session's own function is told anyway, but where the wait's has no name. */
 static uint32_t telling_caller(const struct finder *f, const struct session_wait *w)
 {
 	const struct session_path *paths = f->r->s->paths;
 	const struct profile_function *function = &f->p->functions[paths[w->path].function];
+	bool nameless = function__is_nameless(function);
 	uint32_t at = w->path;
 
-	if (w->reason != WAIT_POLL && !function__is_nameless(function))
+	if (w->reason != WAIT_POLL && !nameless)
 		return UINT32_MAX;
-	while (at != f->g->path && (at = paths[at].parent) && at != f->g->path) {
+	while (at != f->g->path && (at = paths[at].parent) && (nameless || at != f->g->path)) {
 		if (!function__is_nameless(&f->p->functions[paths[at].function]))
 			return paths[at].function;
 	}
