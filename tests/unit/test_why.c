@@ -294,6 +294,24 @@ static void test_chain(void **state)
 	profile__free(p);
 }
 
+/* A session waits 7.5 us for log_lock, until the writer wakes it from that path. */
+static void add_lock_wait(struct profile *p, uint32_t path)
+{
+	p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
+	add_wait(p,
+		 (struct recorded_wait){.begin_ns = 40500,
+					.took_ns = 7500,
+					.ready_ns = 300,
+					.reason = WAIT_LOCK,
+					.kind = WAIT_OBJECT_LOCK,
+					.object = 0x1000,
+					.object_name = "log_lock",
+					.at = {7, 8, 1, 2, "srv"},
+					.waker = {7, 9, 2, path, "writer"}},
+		 1);
+}
+
 /* The calls of the writer meanwhile, and its path when it wakes the waiter. */
 struct writer {
 	bool loops, jumps; /* flush() is called by loop(); it can leave by a jump */
@@ -323,19 +341,7 @@ static struct profile *make_writer(const struct writer *w)
 	add_call(1, (struct timeline_call){at, 40450, 47450});
 	fixture_finish(p);
 	set_timeline(p);
-	p->waits = calloc(1, sizeof(*p->waits));
-	assert_non_null(p->waits);
-	add_wait(p,
-		 (struct recorded_wait){.begin_ns = 40500,
-					.took_ns = 7500,
-					.ready_ns = 300,
-					.reason = WAIT_LOCK,
-					.kind = WAIT_OBJECT_LOCK,
-					.object = 0x1000,
-					.object_name = "log_lock",
-					.at = {7, 8, 1, 2, "srv"},
-					.waker = {7, 9, 2, w->path, "writer"}},
-		 1);
+	add_lock_wait(p, w->path);
 	assert_int_equal(waits__settle(p->waits, writer_paths, 4), 0);
 	p->sessions = find(p);
 	return p;
@@ -415,19 +421,7 @@ static void test_behind(void **state)
 
 	fixture_function(p, "loop");
 	fixture_function(p, "burn(int)");
-	p->waits = calloc(1, sizeof(*p->waits));
-	assert_non_null(p->waits);
-	add_wait(p,
-		 (struct recorded_wait){.begin_ns = 40500,
-					.took_ns = 7500,
-					.ready_ns = 300,
-					.reason = WAIT_LOCK,
-					.kind = WAIT_OBJECT_LOCK,
-					.object = 0x1000,
-					.object_name = "log_lock",
-					.at = {7, 8, 1, 2, "srv"},
-					.waker = {7, 9, 2, 3, "writer"}},
-		 1);
+	add_lock_wait(p, 3);
 	add_wait(p,
 		 (struct recorded_wait){.begin_ns = 40600,
 					.took_ns = 7000,
