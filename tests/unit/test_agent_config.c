@@ -222,7 +222,8 @@ static void write_file(const char *folder, const char *name, const char *text)
 	fclose(f);
 }
 
-/* What is right by itself, but names what is not there, or is something else. */
+/* Values that are well formed, but name a user or file that is missing or of another kind, as
+ * `ring = /etc/passwd`. */
 static void on_this_machine(void **state)
 {
 	static const struct {

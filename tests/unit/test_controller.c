@@ -393,7 +393,8 @@ static void what_options_name_leaves_the_others_a_part(void **state)
 	assert_dropped(0, 1, 0);
 }
 
-/* The same before the start. */
+/* Functions that options name leave the others a part also where the survey chooses, before the
+ * start. */
 static void a_forecast_leaves_the_others_a_part(void **state)
 {
 	const struct forecast_function forecast[FUNCTIONS] = {[HOT] = {.rate = 60000.0 / SECOND},

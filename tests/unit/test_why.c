@@ -48,6 +48,9 @@ static const char expected_text[] =
 
 static void add_wait(struct profile *p, struct recorded_wait wait, uint32_t thread)
 {
+	if (!p->waits)
+		p->waits = calloc(1, sizeof(*p->waits));
+	assert_non_null(p->waits);
 	assert_int_equal(waits__add(p->waits, &wait, thread), 0);
 }
 
@@ -57,8 +60,6 @@ static void add_waits(struct profile *p)
 {
 	const uint64_t at = 40000;
 
-	p->waits = calloc(1, sizeof(*p->waits));
-	assert_non_null(p->waits);
 	add_wait(p,
 		 (struct recorded_wait){.begin_ns = at + 600,
 					.took_ns = 7000,
@@ -148,8 +149,6 @@ static void test_parked(void **state)
 	struct session_why why;
 
 	p->threads[0].goroutine = 5;
-	p->waits = calloc(1, sizeof(*p->waits));
-	assert_non_null(p->waits);
 	add_wait(p,
 		 (struct recorded_wait){.begin_ns = 40600,
 					.took_ns = 7000,
@@ -175,8 +174,6 @@ static void expect_file(uint32_t kind, const char *name, const char *words)
 	struct session_ranks ranks;
 	struct session_why why;
 
-	p->waits = calloc(1, sizeof(*p->waits));
-	assert_non_null(p->waits);
 	add_wait(p,
 		 (struct recorded_wait){.begin_ns = 40500,
 					.took_ns = 7500,
@@ -297,8 +294,6 @@ static void test_chain(void **state)
 /* A session waits 7.5 us for log_lock, until the writer wakes it from that path. */
 static void add_lock_wait(struct profile *p, uint32_t path)
 {
-	p->waits = calloc(1, sizeof(*p->waits));
-	assert_non_null(p->waits);
 	add_wait(p,
 		 (struct recorded_wait){.begin_ns = 40500,
 					.took_ns = 7500,

@@ -116,12 +116,10 @@ enum role named_calls__role_of_transfer(const struct named_calls *c, const struc
 	*target = in->relative ? end + in->target : 0;
 	if (in->relative)
 		return named_calls__role_of(c, *target);
-	for (size_t at = 0; at < in->length; at++) {
-		if (c->arch->find_transfer(bytes, at, in->length, &t) < in->length)
-			return t.by_slot ? named_calls__role_of_slot(c, end + t.distance)
-					 : ROLE_NONE;
-	}
-	return ROLE_NONE;
+	/* A prefix may come first. */
+	if (c->arch->find_transfer(bytes, 0, in->length, &t) == in->length || !t.by_slot)
+		return ROLE_NONE;
+	return named_calls__role_of_slot(c, end + t.distance);
 }
 
 /* Where to read from, to know what is known at `vaddr`. */

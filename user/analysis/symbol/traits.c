@@ -20,6 +20,9 @@
 /* A mere reference proves nothing: LLVM has a weak one in case that its JIT emits such code. */
 #define IF_DEFINED (1 << 17)
 
+/* A trait within this file alone: the object imports dlsym(), so its strings may be names. */
+#define LOOKS_UP (1u << 31)
+
 struct evidence {
 	const char *word;
 	size_t len;
@@ -141,6 +144,8 @@ static const struct evidence symbols[] = {
 	WORD("mcount", TRAIT_COUNTS),
 	WORD("_mcount", TRAIT_COUNTS),
 	WORD("__mcount", TRAIT_COUNTS),
+	WORD("dlsym", LOOKS_UP),
+	WORD("dlvsym", LOOKS_UP),
 	WORD("dl_iterate_phdr", TRAIT_TABLES),
 	WORD("_dl_find_object", TRAIT_TABLES),
 };
@@ -196,7 +201,7 @@ static const char *const pinned_sonames[] = {
 /* Evidence that is no reason by itself. */
 #define MINOR                                                                        \
 	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | \
-	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS | TRAIT_COUNTS)
+	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS | TRAIT_COUNTS | LOOKS_UP)
 
 #define MAX_STRINGS (32u << 20) /* bytes of sections with strings */
 
@@ -273,30 +278,6 @@ static void look_at_sections(struct finding *f, const struct elf_image *img)
 	if (((f->traits & TRAIT_TABLES) || elf_image__is_static(img)) &&
 	    elf_section__by_name(img, tables.word))
 		add(f, &tables);
-}
-
-/* Whether the object can look up functions by names that it has as strings. */
-static bool looks_up_names(const struct elf_image *img)
-{
-	static const uint32_t tables[] = {SHT_SYMTAB, SHT_DYNSYM};
-	bool found = false;
-
-	for (size_t i = 0; i < COUNT(tables) && !found; i++) {
-		struct sym_table tab;
-		const char *name;
-		Elf64_Sym sym;
-		size_t len;
-
-		if (sym_table__open(img, tables[i], &tab))
-			continue;
-		while (!found && sym_table__next(&tab, &sym)) {
-			name = sym_table__name(&tab, &sym, &len);
-			found = name && ((len == 5 && !memcmp(name, "dlsym", len)) ||
-					 (len == 6 && !memcmp(name, "dlvsym", len)));
-		}
-		sym_table__close(&tab);
-	}
-	return found;
 }
 
 /* A string counts as a reference if it names what looks at stacks: dlsym(handle, "backtrace"). */
@@ -401,8 +382,9 @@ unsigned traits__of(const struct elf_image *img, const char **why)
 
 	look_at_symbols(&f, img, SHT_SYMTAB);
 	look_at_symbols(&f, img, SHT_DYNSYM);
-	if (~f.traits & (TRAIT_SHOWS | TRAIT_INSPECTS) && looks_up_names(img))
+	if (~f.traits & (TRAIT_SHOWS | TRAIT_INSPECTS) && f.traits & LOOKS_UP)
 		look_at_strings(&f, img);
+	f.traits &= ~LOOKS_UP;
 	libc = look_at_dynamic(&f, img);
 	look_at_sections(&f, img);
 	if ((f.traits & TRAIT_UCONTEXT) && !is_pinned(img))

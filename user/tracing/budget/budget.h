@@ -24,8 +24,9 @@
  * 7 %, the others may cost 2.5 % more. */
 #define BUDGET_KEPT 0.3
 
-/* The same with those that were called too seldom to be judged. A program that begins calls
- * hundreds of functions a few times each, and most of them never again. */
+/* Functions that options name and those that were called too seldom to be judged count as this
+ * share of the limit at most, together. A program that begins calls hundreds of functions a few
+ * times each, and most of them never again. */
 #define BUDGET_STAYS 0.5
 
 /* A function in the time that is judged. */

@@ -100,8 +100,8 @@ double controller__call_cost(const struct controller *s, uint32_t function,
  * 0.05 of a CPU busy, 0.01 of a CPU are a share of 0.2. */
 double controller__probes_limit(struct controller *s);
 
-/* The same while nothing is chosen: until the start has been paid for, half of the limit pays for
- * it. */
+/* The share that exact probes may cost now: as controller__probes_limit(), but half of the limit
+ * until the start of tracing has been paid for, unless somebody has chosen a function. */
 double controller__room(struct controller *s);
 
 /* The cost that probes may have in the look under way, which has taken `took_ns` with `own_ns` of

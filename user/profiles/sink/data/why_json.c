@@ -49,6 +49,18 @@ static void write_wait(struct json *j, const struct profile *p, const struct lis
 	json_close(j, '}');
 }
 
+/* Writes who did what in a stretch of a critical path. */
+static void write_doing(struct json *j, const struct profile *p, const struct listing *functions,
+			const struct chain_part *part)
+{
+	json_member_bool(j, "running", part->runs);
+	json_member_i64(j, "pid", part->pid);
+	json_member_i64(j, "tid", part->tid);
+	json_member_string(j, "comm", part->comm);
+	write_function(j, p, functions, part->function);
+	json_member_u64(j, "depth", part->depth);
+}
+
 static void write_behind(struct json *j, const struct profile *p, const struct listing *functions,
 			 const struct why_part *part)
 {
@@ -56,12 +68,7 @@ static void write_behind(struct json *j, const struct profile *p, const struct l
 
 	json_member_open(j, "behind", '{');
 	json_member_u64(j, "p99_ns", (uint64_t)(part->worst_ns * part->behind_part));
-	json_member_bool(j, "running", b->runs);
-	json_member_i64(j, "pid", b->pid);
-	json_member_i64(j, "tid", b->tid);
-	json_member_string(j, "comm", b->comm);
-	write_function(j, p, functions, b->function);
-	json_member_u64(j, "depth", b->depth);
+	write_doing(j, p, functions, b);
 	json_member_string(j, "reason", wait_reason__word(b->reason));
 	write_object(j, b->kind, b->object, b->object_name);
 	json_close(j, '}');
@@ -127,12 +134,7 @@ void why_json__chain(struct json *j, const struct profile *p, const struct listi
 		json_open(j, '{');
 		json_member_u64(j, "start_ns", part->from_ns);
 		json_member_u64(j, "ns", part->to_ns - part->from_ns);
-		json_member_bool(j, "running", part->runs);
-		json_member_i64(j, "pid", part->pid);
-		json_member_i64(j, "tid", part->tid);
-		json_member_string(j, "comm", part->comm);
-		write_function(j, p, functions, part->function);
-		json_member_u64(j, "depth", part->depth);
+		write_doing(j, p, functions, part);
 		json_member_bool(j, "queued", part->queued);
 		if (!part->runs || part->depth) {
 			json_member_string(j, "reason", wait_reason__word(part->reason));

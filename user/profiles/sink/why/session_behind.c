@@ -26,7 +26,8 @@ static bool alike(const struct chain_part *a, const struct chain_part *b)
 	return !wait_object__compare(a->object, a->object_name, b->object, b->object_name);
 }
 
-/* Whether that is what the session's own thread waits for. */
+/* Whether a stretch of a critical path, by its reason and object, is of the wait that the part is
+ * about. */
 static bool is_of(const struct why_part *part, uint32_t reason, uint32_t kind, uint64_t object,
 		  const char *name)
 {
