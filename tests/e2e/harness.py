@@ -552,6 +552,13 @@ class TestCase(unittest.TestCase):
         shutil.copy(source, path)
         return path
 
+    def library(self, pattern):
+        """The path of one of the system's libraries: library("libc.so.6")"""
+        paths = [path for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
+                 for path in glob.glob(f"{folder}/{pattern}")]
+        self.assertTrue(paths, f"there is no {pattern} here")
+        return os.path.realpath(paths[0])
+
     # The three ways to choose a target. Each returns (document, the target's Result).
 
     def profile_pid(self, name, *args, options=()):

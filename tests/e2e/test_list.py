@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """-l: the plan, checked against objdump's disassembly of real objects."""
 
-import glob
 import json
 import os
 import re
@@ -123,12 +122,6 @@ class List(harness.TestCase):
                 if text.startswith("call") or (text.startswith("j") and not inside):
                     wrong.append((function["name"], text))
         self.assertEqual(wrong[:10], [], f"{len(wrong)} may be unwound through")
-
-    def library(self, pattern):
-        paths = [path for folder in ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
-                 for path in glob.glob(f"{folder}/{pattern}")]
-        self.assertTrue(paths, f"there is no {pattern} here")
-        return os.path.realpath(paths[0])
 
     def test_python(self):
         self.check_plan(os.path.realpath(PYTHON), 1000)

@@ -114,7 +114,7 @@ class Servers(harness.TestCase):
                                      "ngx_http_upstream_init(arg1) -> ngx_http_parse_status_line(arg1)")
         reply = rf"waiting for a reply of tcp 127\.0\.0\.1:{up}"
         self.assertRegex(turns, rf"^p99 sessions take .* longer: [0-9.]+ ms {reply} in "
-                         "`ngx_process_events_and_timers`")
+                         "`ngx_process_events_and_timers(?: › func_0x[0-9a-f]+)?`")
         self.assertRegex(requests, r"^p99 sessions take .* longer: [0-9.]+ ms in the queue to "
                          rf"`ngx_http_parse_status_line`, while thread {self.name[:15]} was {reply}")
 
