@@ -278,7 +278,7 @@ enum close_what {
 	CLOSE_BELOW, /* those whose slots lie below `limit` */
 	CLOSE_ABOVE, /* all above the frame of number `limit`, which is open */
 	CLOSE_ENDED, /* regions whose end was reached in callees, of which none is left */
-	CLOSE_TOP,   /* the innermost one: its slot is used by a new call */
+	CLOSE_TOP,   /* those whose slot a new call of function `limit` uses */
 	CLOSE_LEFT,  /* the innermost one: a probe of cost class `limit` has seen it leave */
 	CLOSE_STALE, /* those that were entered in bursts whose probes are gone */
 };
@@ -313,6 +313,36 @@ static __always_inline bool close_tail_call(const struct wire_frame *f, u32 *exi
 	return true;
 }
 
+/* Some functions have WIRE_ROLE_WHOLE. */
+const volatile bool keep_whole = false;
+
+/* Whether a function has WIRE_ROLE_WHOLE. Global, as the verifier then looks at it once. */
+__noinline u32 is_whole(u32 function)
+{
+	const struct wire_function_mode *mode = bpf_map_lookup_elem(&function_modes, &function);
+
+	return mode && (mode->role & WIRE_ROLE_WHOLE);
+}
+
+/* Whether a whole call has been left by a jump to a function whose leave will be seen. */
+static __always_inline bool has_jumped(const struct wire_frame *f)
+{
+	return keep_whole && !is_of_burst(f) && (f->entry & WIRE_FRAME_JUMPED);
+}
+
+/* Whether a call goes on in the call of `function` that has taken its slot: then that one is its
+ * callee. In another whole one it does not, or functions that jump to each other without end would
+ * be called ever deeper. */
+static __always_inline bool goes_on(const struct wire_frame *f, u32 function)
+{
+	const u32 seen = WIRE_ENTRY_TAIL | WIRE_ENTRY_RETURN;
+
+	if (!keep_whole || is_whole(function))
+		return false;
+	return has_jumped(f) ||
+	       ((WIRE_FRAME_FLAGS(f->entry) & seen) == seen && is_whole(f->function));
+}
+
 /* The frame is one that is to stay. */
 static __always_inline bool close_ends(const struct close_walk *w,
 				       const struct wire_callstack *callstack,
@@ -322,6 +352,8 @@ static __always_inline bool close_ends(const struct close_walk *w,
 		return true;
 	if (w->what == CLOSE_STALE)
 		return !is_stale(f);
+	if (w->what == CLOSE_TOP)
+		return goes_on(f, w->limit);
 	if (w->what == CLOSE_ENDED)
 		return !(f->entry & WIRE_FRAME_ENDED);
 	return w->what == CLOSE_ABOVE && callstack->top == w->limit;
@@ -361,6 +393,12 @@ static __always_inline u32 close_next(const struct close_walk *w)
 		frame_took(callstack, f, n, took);
 	else
 		callstack->unwound++;
+	if (w->what == CLOSE_TOP && keep_whole && caller->slot == f->slot) {
+		/* Of a jump its probes would have told: both have been unwound. */
+		if (!returned || exit == WIRE_COST_NONE)
+			caller->entry &= ~(WIRE_FRAME_JUMPED | WIRE_ENTRY_TAIL);
+		return w->number;
+	}
 	return w->what == CLOSE_TOP || w->what == CLOSE_LEFT ? 0 : w->number;
 }
 

@@ -116,11 +116,11 @@ OWN_STACK(function_return);
 SEC("uprobe")
 int function_return(struct pt_regs *ctx)
 {
-	u64 now = bpf_ktime_get_ns();
+	struct leaving l = {.exit = WIRE_COST_RETURN, .now = bpf_ktime_get_ns()};
 
 	KEEP_OWN_STACK(function_return, ctx);
-	leave(ctx, return_slot(ctx), probe_cookie(ctx) & WIRE_COOKIE_FUNCTION, now,
-	      WIRE_COST_RETURN);
+	l.function = probe_cookie(ctx) & WIRE_COOKIE_FUNCTION;
+	leave(ctx, return_slot(ctx), &l);
 	return 0;
 }
 
@@ -142,12 +142,17 @@ SEC("uprobe")
 int exit_site(struct pt_regs *ctx)
 {
 	u64 now = bpf_ktime_get_ns(), cookie = probe_cookie(ctx);
-	u32 function = cookie & WIRE_COOKIE_FUNCTION, class = cookie >> WIRE_COOKIE_COST;
 	u32 kind = (cookie >> WIRE_COOKIE_EXIT) & 0xf;
 	u64 slot = exit_slot(ctx, cookie);
+	const struct leaving l = {
+		.function = cookie & WIRE_COOKIE_FUNCTION,
+		.exit = cookie >> WIRE_COOKIE_COST,
+		.jumps = keep_whole && ((cookie >> WIRE_COOKIE_FLAGS) & WIRE_EXIT_GOES_ON),
+		.now = now,
+	};
 
 	KEEP_OWN_STACK(exit_site, ctx);
-	exit_hit(kind == WIRE_EXIT_RET ? ctx : NULL, slot, function, now, class,
+	exit_hit(kind == WIRE_EXIT_RET ? ctx : NULL, slot, &l,
 		 kind == WIRE_EXIT_JCC && !branch_taken(ctx, cookie));
 	return 0;
 }
@@ -160,11 +165,14 @@ int exit_ret(struct pt_regs *ctx)
 	u64 now = bpf_ktime_get_ns(), cookie = probe_cookie(ctx);
 	u32 page_offset = (cookie >> WIRE_COOKIE_DELTA) & WIRE_PAGE_MASK;
 	bool emulate = (cookie >> WIRE_COOKIE_FLAGS) & WIRE_EXIT_EMULATED;
+	const struct leaving l = {.function = cookie & WIRE_COOKIE_FUNCTION,
+				  .exit = cookie >> WIRE_COOKIE_COST,
+				  .now = now};
 	struct return_hit hit;
 
 	KEEP_OWN_STACK(exit_ret, ctx);
 	return_look(ctx, page_offset, emulate, &hit);
-	leave(ctx, hit.slot, cookie & WIRE_COOKIE_FUNCTION, now, cookie >> WIRE_COOKIE_COST);
+	leave(ctx, hit.slot, &l);
 	return_emulate(ctx, &hit);
 	return 0;
 }

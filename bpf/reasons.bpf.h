@@ -70,6 +70,7 @@ __noinline u32 descriptor_reason(u32 descriptor)
 /* Of include/uapi/linux/futex.h: */
 #define FUTEX_OPERATION 0x7f
 #define FUTEX_PLAIN	0  /* FUTEX_WAIT */
+#define FUTEX_BITSET	9  /* FUTEX_WAIT_BITSET: of mutexes with a deadline, and all of Rust's */
 #define FUTEX_OWNED	6  /* FUTEX_LOCK_PI */
 #define FUTEX_OWNED_TOO 13 /* FUTEX_LOCK_PI2 */
 #define FUTEX_CONTENDED 2  /* the value of a mutex, of most libraries, that somebody waits for */
@@ -79,7 +80,8 @@ static __always_inline u32 futex_kind(u32 call, const struct pt_regs *regs)
 {
 	u32 operation = second_argument(regs) & FUTEX_OPERATION;
 	bool owned = operation == FUTEX_OWNED || operation == FUTEX_OWNED_TOO ||
-		     (operation == FUTEX_PLAIN && third_argument(regs) == FUTEX_CONTENDED);
+		     ((operation == FUTEX_PLAIN || operation == FUTEX_BITSET) &&
+		      (u32)third_argument(regs) == FUTEX_CONTENDED);
 
 	return call < WIRE_CALLS && call_reasons[call] == WIRE_CALL_FUTEX && owned
 		       ? WIRE_OBJECT_LOCK
@@ -122,6 +124,18 @@ __noinline u32 wait_object(struct wire_single_wait *w, u64 address, u32 descript
 	return w->file;
 }
 
+/* Of kernel/locking/rwsem.c: RWSEM_WRITER_LOCKED, RWSEM_FLAG_WAITERS. */
+#define RWSEM_AWAITED 3
+
+/* Whether threads wait, or would, for the lock of the thread's mappings. */
+static __always_inline bool mappings_are_locked(const struct task_struct *task)
+{
+	const struct mm_struct *mm = task->mm;
+
+	return bpf_core_field_exists(mm->mmap_lock.count) &&
+	       (FAR_FIELD(mm, mmap_lock.count.counter) & RWSEM_AWAITED);
+}
+
 /* Why the current thread, in that state, leaves the CPU amid a system call (or what else is
  * wire_wait::call). *lock = the address of the futex that it waits for; else 0. */
 static __always_inline u32 wait_reason(const struct task_struct *task, u32 state, u32 call,
@@ -136,8 +150,11 @@ static __always_inline u32 wait_reason(const struct task_struct *task, u32 state
 		return WIRE_REASON_STOPPED;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		return WIRE_REASON_DISK;
-	if (call >= WIRE_CALLS) /* a page is missing, say */
-		return state & UNINTERRUPTIBLE_STATE ? WIRE_REASON_DISK : WIRE_REASON_OTHER;
+	if (call >= WIRE_CALLS) { /* a page is missing, say */
+		if (!(state & UNINTERRUPTIBLE_STATE))
+			return WIRE_REASON_OTHER;
+		return mappings_are_locked(task) ? WIRE_REASON_LOCK : WIRE_REASON_DISK;
+	}
 	reason = call_reasons[call];
 	if (reason < WIRE_REASONS)
 		return reason;

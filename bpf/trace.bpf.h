@@ -40,12 +40,22 @@ stale_settle(u32 number, const struct wire_callstack *callstack, struct wire_fra
 	return frame_at(callstack->top);
 }
 
-/* The innermost frame's slot is used by a new call: it left by a tail call, or unseen. */
+/* The innermost frame's slot is used by a new call of `function`: it left by a tail call, or
+ * unseen; or it goes on in that. */
 static __always_inline struct wire_frame *
-frame_replaced(u32 number, const struct wire_callstack *callstack, u64 now)
+frame_replaced(u32 number, const struct wire_callstack *callstack, u32 function, u64 now)
 {
-	frames_close(number, 0, now, CLOSE_TOP);
+	frames_close(number, function, now, CLOSE_TOP);
 	return frame_at(callstack->top);
+}
+
+/* Closes a whole call that went on in another one by a jump, which has returned now. */
+static __always_inline void jumped_settle(const struct place *at, u64 now)
+{
+	const struct wire_frame *top = keep_whole ? frame_at(at->callstack->top) : 0;
+
+	if (top && top->slot == at->slot && has_jumped(top))
+		frames_close(at->number, WIRE_COST_NONE, now, CLOSE_LEFT);
 }
 
 /* The hit of a probe: registers, and the address of the return address, even where slots are
@@ -216,7 +226,7 @@ static __always_inline bool frame_enter(const struct place *at, struct beginning
 						     cost->inside_ns + cost->outside_ns);
 				return false; /* one return probe is enough */
 			}
-			top = frame_replaced(at->number, callstack, now);
+			top = frame_replaced(at->number, callstack, function, now);
 		}
 		top = regions_settle(at->number, callstack, top, now);
 	}
@@ -246,7 +256,7 @@ static __always_inline void frame_pass(const struct place *at, struct beginning 
 
 		top = unwind_below(at->number, callstack, top, at->slot, now);
 		if (top && top->slot == at->slot)
-			top = frame_replaced(at->number, callstack, now);
+			top = frame_replaced(at->number, callstack, function, now);
 		top = regions_settle(at->number, callstack, top, now);
 	}
 	if (!top || top->level >= max_level)
@@ -267,6 +277,8 @@ static __always_inline void frame_pass(const struct place *at, struct beginning 
 	frame_charge(callstack, top,
 		     cost->inside_ns + cost->outside_ns - cost_of(WIRE_COST_CLOSED)->outside_ns);
 	dist_add(function, ns, weight);
+	if (keep_whole)
+		jumped_settle(at, bpf_ktime_get_ns());
 }
 
 /* Whether the kernel has as many return probes armed on the current thread as it will: it leaves
@@ -488,42 +500,76 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 	return entered;
 }
 
-/* `function` is left, as a probe of cost class `exit` sees, in registers `ctx` (NULL: they do not
- * hold its result). A leave whose enter was not recorded, or that has been closed already, has no
- * frame and is ignored. */
-static __always_inline void frame_leave(const struct place *at, struct pt_regs *ctx, u32 function,
-					u64 now, u32 exit)
+/* `function`, whose slot the call of frame `top` has, is left: it may have gone on in that one,
+ * which has left unseen. Returns the innermost frame. */
+static __always_inline struct wire_frame *
+whole_settle(const struct place *at, struct wire_frame *top, u32 function, u64 now)
+{
+	const struct wire_frame *caller = frame_at(top->up);
+
+	if (!keep_whole || !caller || caller->slot != top->slot || caller->function != function)
+		return top;
+	frames_close(at->number, WIRE_COST_NONE, now, CLOSE_LEFT);
+	return frame_at(at->callstack->top);
+}
+
+/* A leave that a probe has seen. */
+struct leaving {
+	u32 function;
+	u32 exit;   /* the probe's cost class */
+	bool jumps; /* by a WIRE_EXIT_GOES_ON */
+	u64 now;
+};
+
+/* A function is left, with its result in registers `ctx` (NULL: there is none yet). A leave whose
+ * enter was not recorded, or that has been closed already, has no frame and is ignored. */
+static __always_inline void frame_leave(const struct place *at, struct pt_regs *ctx,
+					const struct leaving *l)
 {
 	struct wire_frame *top = frame_at(at->callstack->top);
 
 	if (top)
-		top = unwind_below(at->number, at->callstack, top, at->slot, now);
-	if (!top || top->slot != at->slot || top->function != function)
+		top = unwind_below(at->number, at->callstack, top, at->slot, l->now);
+	if (!top || top->slot != at->slot)
 		return;
-	if (keep_values && ctx && WIRE_FRAME_VALUES(top->entry))
-		values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->callstack->top);
-	frame_returned(at->callstack, top, now, exit);
-	if (has_regions)
-		regions_settle(at->number, at->callstack, frame_at(at->callstack->top), now);
+	if (top->function != l->function)
+		top = whole_settle(at, top, l->function, l->now);
+	if (top && top->function == l->function) {
+		if (l->jumps && is_whole(l->function)) {
+			const struct wire_cost *cost = cost_of(l->exit);
+
+			top->entry |= WIRE_FRAME_JUMPED;
+			frame_charge(at->callstack, top, cost->inside_ns + cost->outside_ns);
+			return;
+		}
+		if (keep_values && ctx && WIRE_FRAME_VALUES(top->entry))
+			values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->callstack->top);
+		frame_returned(at->callstack, top, l->now, l->exit);
+		if (has_regions)
+			regions_settle(at->number, at->callstack, frame_at(at->callstack->top),
+				       l->now);
+	}
+	if (!l->jumps)
+		jumped_settle(at, l->now);
 }
 
-/* `function` is left; its return address lay at `slot`. */
-static __always_inline void leave(struct pt_regs *ctx, u64 slot, u32 function, u64 now, u32 exit)
+/* A function is left; its return address lay at `slot`. */
+static __always_inline void leave(struct pt_regs *ctx, u64 slot, const struct leaving *l)
 {
 	struct place at;
 
 	if (!gate_is_open() || !place_find(&at, slot, false))
 		return;
-	frame_leave(&at, ctx, function, now, exit);
+	frame_leave(&at, ctx, l);
 	callstack_unlock(at.callstack);
 }
 
-/* A probe at an exit of `function`, of cost class `exit`, was hit: as leave(), or, `in_vain`, it
- * stands on a branch that went the other way. */
-static __always_inline void exit_hit(struct pt_regs *ctx, u64 slot, u32 function, u64 now, u32 exit,
+/* A probe at an exit of a function was hit: as leave(), or, `in_vain`, it stands on a branch that
+ * went the other way. */
+static __always_inline void exit_hit(struct pt_regs *ctx, u64 slot, const struct leaving *l,
 				     bool in_vain)
 {
-	const struct wire_cost *cost = cost_of(exit);
+	const struct wire_cost *cost = cost_of(l->exit);
 	struct wire_frame *top;
 	struct place at;
 
@@ -531,8 +577,8 @@ static __always_inline void exit_hit(struct pt_regs *ctx, u64 slot, u32 function
 		return;
 	top = frame_at(at.callstack->top);
 	if (!in_vain)
-		frame_leave(&at, ctx, function, now, exit);
-	else if (top && top->function == function)
+		frame_leave(&at, ctx, l);
+	else if (top && top->function == l->function)
 		frame_charge(at.callstack, top, cost->inside_ns + cost->outside_ns);
 	callstack_unlock(at.callstack);
 }
@@ -555,7 +601,9 @@ bool children_made = false;
 /* As leave(), but by a return probe that knows the call stack on which the call was entered. */
 static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 slot, u64 now)
 {
-	u32 number = SESSION_CALLSTACK(call), function = SESSION_FUNCTION(call);
+	const struct leaving l = {
+		.function = SESSION_FUNCTION(call), .exit = WIRE_COST_RETURN, .now = now};
+	u32 number = SESSION_CALLSTACK(call);
 	struct place at = {.callstack = callstack_at(number), .number = number, .slot = slot};
 
 	if (!gate_is_open() || !at.callstack ||
@@ -568,7 +616,7 @@ static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 s
 		return;
 	if (at.callstack->kind != WIRE_CALLSTACK_THREAD && !callstack_lock(at.callstack))
 		return;
-	frame_leave(&at, ctx, function, now, WIRE_COST_RETURN);
+	frame_leave(&at, ctx, &l);
 	callstack_unlock(at.callstack);
 }
 

@@ -80,7 +80,10 @@ enum wire_exit {
 #define WIRE_EXIT_BY_FP 1u
 /* A `ret`: the program does what it does, so that the kernel need not step it. */
 #define WIRE_EXIT_EMULATED 2u
-#define WIRE_PAGE_MASK	   0xfffu
+/* A jump to a function whose calls are recorded: a call of a whole one (WIRE_ROLE_WHOLE) goes on
+ * there. */
+#define WIRE_EXIT_GOES_ON 4u
+#define WIRE_PAGE_MASK	  0xfffu
 
 /* The function may be left by a jump to another one, which then owns its stack slot. */
 #define WIRE_ENTRY_TAIL 1u
@@ -213,6 +216,8 @@ struct wire_frame {
 #define WIRE_BURSTS		    32
 #define WIRE_FRAME_BURST_OF(burst)  (WIRE_FRAME_BURST | (burst) << WIRE_FRAME_TURN)
 #define WIRE_FRAME_BURST_NUM(entry) ((entry) >> WIRE_FRAME_TURN & (WIRE_BURSTS - 1))
+/* Of others: by a WIRE_EXIT_GOES_ON the function was left for the one above, or that enters next. */
+#define WIRE_FRAME_JUMPED (1u << 27)
 #define WIRE_FRAME_SITE(entry) \
 	((entry) >> (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS) & (WIRE_MAX_SITES - 1))
 
@@ -572,6 +577,9 @@ struct wire_function_mode {
 /* A call of such a function ends the recording: with triggers, on the call stack of the call;
  * else everywhere. */
 #define WIRE_ROLE_UNTIL 2u
+/* A call of such a function lasts until it returns, also in a function that it goes on in by a jump
+ * (a tail call): if a return probe sees it return, or if the jump has WIRE_EXIT_GOES_ON. */
+#define WIRE_ROLE_WHOLE 4u
 
 /* Calls that one CPU has seen and not recorded; a cache line. */
 struct wire_tally {
@@ -769,7 +777,7 @@ enum wire_wait_state {
 /* Why a thread does not run. */
 enum wire_reason {
 	WIRE_REASON_OTHER,
-	WIRE_REASON_LOCK,    /* a futex, a file's lock, a semaphore */
+	WIRE_REASON_LOCK,    /* a futex, a file's lock, a semaphore, that of the mappings */
 	WIRE_REASON_CPU,     /* it could run, but others do */
 	WIRE_REASON_DISK,    /* a file, a page that is read */
 	WIRE_REASON_NETWORK, /* a socket, but those of the next row */

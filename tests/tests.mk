@@ -19,8 +19,8 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		spawns own_switch redzone many backtraces asan sandbox hot requests tagged regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain causes \
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds waiting reasons serving \
-		jump_swaps stack_copies fork_amid slowdown system_calls cooling files hive asking one_lock
-THROWING     := names inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
+		jump_swaps stack_copies fork_amid slowdown system_calls cooling files hive asking one_lock mappings
+THROWING     := names goes_on inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
 GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
 # Each kind of entry that compilers can be told to leave to be patched: see test_instrumented.py.
@@ -69,7 +69,7 @@ $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.
 $(filter-out %/region_throws,$(THROWING:%=$(PROGRAMS)/%)): $(PROGRAMS)/%: tests/programs/%.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -o $@ $< -lpthread
 $(PROGRAMS)/inlined $(PROGRAMS)/shards $(PROGRAMS)/janitor: PROGRAM_CXX += -g
-$(PROGRAMS)/janitor: PROGRAM_CXX += -foptimize-sibling-calls
+$(PROGRAMS)/goes_on $(PROGRAMS)/janitor: PROGRAM_CXX += -foptimize-sibling-calls
 # The checks of some compilers refuse jumps to deeper frames.
 $(PROGRAMS)/jump_swaps $(PROGRAMS)/jump_swaps-static $(PROGRAMS)/stack_copies $(PROGRAMS)/stack_copies-static: \
 	PLAIN_FLAGS := -U_FORTIFY_SOURCE -Wno-clobbered -Wno-array-bounds

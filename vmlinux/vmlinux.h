@@ -271,7 +271,17 @@ struct epitem {
 	struct epoll_filefd ffd;
 };
 
+typedef struct {
+	long counter;
+} atomic_long_t;
+
+/* Kernels for real time (PREEMPT_RT) have no `count`. */
+struct rw_semaphore {
+	atomic_long_t count;
+};
+
 struct mm_struct {
+	struct rw_semaphore mmap_lock; /* taken where memory is mapped, and at some page faults */
 	unsigned long exec_vm; /* pages that are mapped as code */
 	struct file *exe_file; /* the program */
 	struct uprobes_state uprobes_state;

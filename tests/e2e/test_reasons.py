@@ -133,6 +133,21 @@ class Reasons(harness.TestCase):
                 self.assertRegex(done.stdout, rf"(?m)%  {kind} {name} of process [0-9]+\n"
                                  rf".*100.0%  waited in    causes: .*{where}\b")
 
+    def test_mappings(self):
+        """A page fault that waits until another thread has changed the process's mappings waits for
+        a lock, not for a disk."""
+        document, done = self.profile_command("mappings", options=("--sample-rate", "97"))
+        functions, below = document["functions"], {}
+        for thread in document["threads"]:
+            above = []
+            for node, _, depth in harness.walk(thread["calls"]):
+                del above[depth - 1:]
+                above.append(functions[node["function"]]["name"])
+                if "touch" in above and node["off_self_ns"]:
+                    below[above[-1]] = below.get(above[-1], 0) + node["off_self_ns"]
+        self.assertGreater(below.get("[lock]", 0), done.counts["waits"] * 10000, below)
+        self.assertNotIn("[disk]", below)
+
     def test_formats(self):
         result = self.path("result.folded")
         done = self.process(harness.PROFTRACE, "-w", "off", *OPTIONS, "-o", result, "--",

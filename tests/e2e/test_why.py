@@ -16,6 +16,7 @@ from harness import PROFTRACE, UNLIMITED, program
 # helper's.
 CAUSES = {
     "mutex": (r"waiting for lock table_lock, held by `flush_log` in thread helper", "flush_log"),
+    "deadline": (r"waiting for lock table_lock, held by `flush_log` in thread helper", "flush_log"),
     "busy_holder": (r"waiting for lock log_file\.lock, held by `write_log` in thread helper",
                     "write_log"),
     "rwlock": (r"waiting on cache_lock, woken by `fill_cache` in thread helper", "fill_cache"),

@@ -197,6 +197,17 @@ TRACED void lock_table(int slow)
 	pthread_mutex_unlock(&table_lock);
 }
 
+/* By another operation of the kernel than a lock without a deadline, and that of Rust's. */
+TRACED void lock_in_time(int slow)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += 60;
+	pthread_mutex_timedlock(&table_lock, &end);
+	pthread_mutex_unlock(&table_lock);
+}
+
 TRACED void lock_log(int slow)
 {
 	pthread_mutex_lock(&log_file.lock);
@@ -421,6 +432,7 @@ static const struct kind {
 	int waits;	    /* until it has begun */
 } kinds[] = {
 	{"mutex", lock_table, flush_log, 1},
+	{"deadline", lock_in_time, flush_log, 1},
 	{"busy_holder", lock_log, write_log, 1},
 	{"rwlock", read_cache, fill_cache, 1},
 	{"file_lock", own_file, lock_file, 1},

@@ -119,7 +119,7 @@ void collector__restore(struct collector *c, const uint32_t *functions, size_t c
 		world.every[functions[i]] = 0;
 }
 
-bool collector__has_role(const struct collector *c, uint32_t function)
+bool collector__bounds(const struct collector *c, uint32_t function)
 {
 	return false;
 }

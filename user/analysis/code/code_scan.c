@@ -41,7 +41,7 @@ bool code_scan__has(const struct code_scan *s, uint64_t vaddr)
 }
 
 static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind,
-		    const struct insn *in)
+		    const struct insn *in, uint64_t target)
 {
 	if (ARRAY_RESERVE(&code->exits, code->exits_cnt, &code->exits_cap))
 		return -ENOMEM;
@@ -51,6 +51,7 @@ static int add_exit(struct code *code, uint64_t vaddr, enum code_exit_kind kind,
 		.cond = kind == CODE_EXIT_JCC ? in->cond : 0,
 		.steps = in->site == SITE_STEP,
 		.plain = kind == CODE_EXIT_RET && in->near_return,
+		.target = target,
 	};
 	return 0;
 }
@@ -161,7 +162,7 @@ static int scan_branch(struct code_scan *s, const struct insn *in, uint64_t vadd
 	if (err)
 		return err;
 	if (in->flow == FLOW_JMP)
-		return add_exit(code, vaddr, CODE_EXIT_JMP, in);
+		return add_exit(code, vaddr, CODE_EXIT_JMP, in, target);
 	if (!in->is_jcc_opcode) {
 		code->no_exits = "leaves by a branch whose condition is in no flag";
 		return 0;
@@ -170,7 +171,7 @@ static int scan_branch(struct code_scan *s, const struct insn *in, uint64_t vadd
 		code->no_exits = "leaves amid exclusive accesses to memory";
 		return 0;
 	}
-	return add_exit(code, vaddr, CODE_EXIT_JCC, in);
+	return add_exit(code, vaddr, CODE_EXIT_JCC, in, target);
 }
 
 static int scan_indirect(struct code_scan *s, const struct insn *in, uint64_t vaddr)
@@ -202,7 +203,7 @@ static int scan_indirect(struct code_scan *s, const struct insn *in, uint64_t va
 		s->code->no_exits = "leaves by a jump that cannot be probed";
 		return 0;
 	}
-	return add_exit(s->code, vaddr, CODE_EXIT_JMP, in);
+	return add_exit(s->code, vaddr, CODE_EXIT_JMP, in, 0);
 }
 
 /* The register that takes the return address from the stack by this instruction, a function's
@@ -327,7 +328,7 @@ static int scan_flow(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 			s->code->no_exits = "has a return that cannot be probed";
 			return 0;
 		}
-		return add_exit(s->code, vaddr, CODE_EXIT_RET, in);
+		return add_exit(s->code, vaddr, CODE_EXIT_RET, in, 0);
 	default:
 		return 0;
 	}

@@ -38,10 +38,11 @@ enum code_exit_kind {
 /* An instruction that leaves the function. */
 struct code_exit {
 	uint64_t vaddr;
-	uint8_t kind; /* enum code_exit_kind */
-	uint8_t cond; /* JCC: low four bits of the opcode */
-	bool steps;   /* a probe on it costs a second trap */
-	bool plain;   /* RET: takes its address from the stack and does nothing else */
+	uint8_t kind;	 /* enum code_exit_kind */
+	uint8_t cond;	 /* JCC: low four bits of the opcode */
+	bool steps;	 /* a probe on it costs a second trap */
+	bool plain;	 /* RET: takes its address from the stack and does nothing else */
+	uint64_t target; /* vaddr that it jumps to; 0: none, or not known */
 	/* It lies before a `ret`, a few instructions; see early_exits.h. The return address is at
 	 * `up` bytes above the stack or frame pointer. Of kind JMP: whatever it is, the function
 	 * returns behind it. */

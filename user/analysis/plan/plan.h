@@ -90,6 +90,8 @@ struct plan_exit {
 	/* As in struct code_exit. */
 	bool early, by_frame_pointer;
 	uint16_t up;
+	uint64_t target; /* where it jumps to, in the file; 0: nowhere, or it is not known */
+	bool goes_on;	 /* that is a function whose calls are recorded: see tail_calls.h */
 };
 
 struct plan_skip {

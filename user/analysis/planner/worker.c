@@ -140,10 +140,12 @@ static int add_exits(struct worker *w, struct plan_function *f)
 {
 	for (size_t i = 0; i < w->code.exits_cnt; i++) {
 		const struct code_exit *e = &w->code.exits[i];
-		uint64_t offset;
+		uint64_t offset, target = 0;
 
 		if (!elf_image__exec_offset(w->obj->img, e->vaddr, 1, &offset))
 			continue;
+		if (e->target && !elf_image__exec_offset(w->obj->img, e->target, 1, &target))
+			target = 0;
 		if (ARRAY_RESERVE(&w->exits, w->exits_cnt, &w->exits_cap))
 			return -ENOMEM;
 		w->exits[w->exits_cnt++] = (struct plan_exit){
@@ -155,6 +157,7 @@ static int add_exits(struct worker *w, struct plan_function *f)
 			.early = e->early,
 			.by_frame_pointer = e->by_frame_pointer,
 			.up = e->up,
+			.target = target,
 		};
 		f->exits_cnt++;
 	}

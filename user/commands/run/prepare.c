@@ -121,6 +121,7 @@ static struct tracer_options tracer_options_of(const struct run *r, const struct
 		.line_sites_cnt = p->lines ? p->lines->sites_cnt : 0,
 		.triggers = o->triggers_cnt,
 		.untils = o->untils_cnt,
+		.whole = o->sessions_cnt || o->slos_cnt,
 		.regions = filter__wants_regions(&r->selection.filter) || r->selection.usdt.cnt,
 		.regions_planned = p->sites_cnt,
 		.callers = o->callers,

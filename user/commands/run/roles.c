@@ -10,6 +10,7 @@
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
+#include "planner/tail_calls.h"
 #include "planner/unmatched.h"
 #include "run/run.h"
 #include "target/target.h"
@@ -79,12 +80,36 @@ static bool is_planned(const struct run *r, const char *glob)
 	return false;
 }
 
+/* A function that the glob matches and that is in the plan without a probe; NULL: there is none. */
+static const struct plan_skip *skipped(const struct run *r, const char *glob)
+{
+	for (size_t i = 0; i < r->plan->skipped_cnt; i++) {
+		const struct plan_skip *skip = &r->plan->skipped[i];
+		const struct profile_function named = {
+			.name = plan__skip_name(r->plan, i),
+			.symbol = skip->symbol,
+			.module = r->target->objects[skip->object].path,
+		};
+
+		if (function_glob__matches(glob, &named))
+			return skip;
+	}
+	return NULL;
+}
+
 static int check_session(const struct run *r, const char *glob)
 {
+	const struct plan_skip *skip;
 	char names[256];
 
 	if (is_planned(r, glob))
 		return 0;
+	skip = skipped(r, glob);
+	if (skip) {
+		log_error("--session %s: no function that is traced matches; not probed is %s: %s",
+			  glob, skip->symbol, skip->reason);
+		return -ENOENT;
+	}
 	if (may_come(r, glob)) {
 		log_warn("--session %s: no such function is traced, so far (-l tells why)", glob);
 		return 0;
@@ -118,14 +143,15 @@ int roles__check(struct run *r)
 	return err;
 }
 
-/* A request's handler that goes on in another function by a jump is a session of next to nothing,
- * which nobody expects who reads the source. */
+/* A request's handler whose calls end in a jump is a session of next to nothing, which nobody
+ * expects who reads the source. */
 static void tell_tail_calls(const struct run *r, const char *option, const char *glob)
 {
 	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt; i++) {
 		const struct plan_function *f = &r->plan->functions[i];
 
-		if (f->kind != PLAN_FUNCTION || !f->tail_jumps || !roles__is_named(r, i, glob))
+		if (f->kind != PLAN_FUNCTION || !tail_calls__end_unseen(r->plan, i) ||
+		    !roles__is_named(r, i, glob))
 			continue;
 		log_warn("%s %s: %s can go on in another function by a jump (a tail call), and its "
 			 "session ends there: if it is too short, name that one",
@@ -134,16 +160,27 @@ static void tell_tail_calls(const struct run *r, const char *option, const char 
 	}
 }
 
-/* The budget drops none of these. */
-static int keep(struct run *r, const char *option, const char *glob)
+/* The budget does not drop the function. */
+static int keep(void *ctx, size_t function)
+{
+	const struct run *r = ctx;
+
+	return controller__keep(r->controller, function);
+}
+
+/* The budget drops none of these, and their calls last until they return. */
+static int keep_whole(struct run *r, const char *option, const char *glob)
 {
 	int err = 0;
 
-	tell_tail_calls(r, option, glob);
 	for (size_t i = r->roles_cnt; i < r->plan->functions_cnt && !err; i++) {
-		if (roles__is_named(r, i, glob))
-			err = controller__keep(r->controller, i);
+		if (!roles__is_named(r, i, glob))
+			continue;
+		err = keep(r, i);
+		if (!err && collector__add_role(r->collector, i, WIRE_ROLE_WHOLE))
+			err = tail_calls__follow(r->plan, i, keep, r);
 	}
+	tell_tail_calls(r, option, glob);
 	return err;
 }
 
@@ -155,9 +192,11 @@ int roles__apply(struct run *r)
 	if (!err)
 		err = give(r, "--until", o->untils, o->untils_cnt, WIRE_ROLE_UNTIL);
 	for (size_t g = 0; !err && g < o->sessions_cnt; g++)
-		err = keep(r, "--session", o->sessions[g]);
+		err = keep_whole(r, "--session", o->sessions[g]);
+	for (size_t i = 0; !err && i < o->links_cnt; i++)
+		err = keep_whole(r, "--link", o->links[i].run);
 	for (size_t g = 0; !err && g < o->slos_cnt; g++)
-		err = keep(r, "--slo", o->slos[g].glob);
+		err = keep_whole(r, "--slo", o->slos[g].glob);
 	r->roles_cnt = r->plan->functions_cnt;
 	return err;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Which functions begin the recording, and which end it: --trigger and --until; and those that are
- * never dropped, as --session and --slo name them. Inside run/ only.
+ * never dropped and whose calls last until they return, as --session and --slo name them. Inside
+ * run/ only.
  */
 #ifndef PROFTRACE_RUN_ROLES_H
 #define PROFTRACE_RUN_ROLES_H

@@ -211,7 +211,8 @@ static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index, bool ret)
 			: e->kind == CODE_EXIT_JMP ? WIRE_EXIT_JMP
 						   : WIRE_EXIT_RET;
 	uint64_t flags = (e->by_frame_pointer ? WIRE_EXIT_BY_FP : 0) |
-			 (e->emulated ? WIRE_EXIT_EMULATED : 0);
+			 (e->emulated ? WIRE_EXIT_EMULATED : 0) |
+			 (e->goes_on ? WIRE_EXIT_GOES_ON : 0);
 	uint64_t where = ret ? e->offset & WIRE_PAGE_MASK : e->up;
 
 	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |

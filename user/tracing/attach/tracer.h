@@ -44,7 +44,8 @@ struct tracer_options {
 	bool expects_go;		 /* many goroutines */
 	size_t functions_cnt;		 /* that will be probed, as far as is known */
 	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
-	bool triggers, untils; /* some functions have such a role */
+	bool triggers, untils; /* some functions have such a role; */
+	bool whole;	       /* or WIRE_ROLE_WHOLE */
 	bool regions;	       /* there are some, or may be later: */
 	bool regions_planned;  /* there are */
 	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */

@@ -229,6 +229,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, bo
 	skel->rodata->keep_cost = opts->keep_cost;
 	skel->rodata->has_triggers = opts->triggers;
 	skel->rodata->has_untils = opts->untils;
+	skel->rodata->keep_whole = opts->whole;
 	skel->rodata->has_regions = opts->regions;
 	skel->rodata->has_whom = opts->whom;
 	bpf_program__set_autoload(skel->progs.region_begin, opts->regions_planned);

@@ -62,7 +62,7 @@ static struct budget_function budget_function_of(const struct controller *s, uin
 		.last = s->chosen[index] == CHOICE_LAST,
 		.chosen = s->chosen[index] == CHOICE_FIRM,
 		/* Without triggers there is nothing to see. */
-		.gone = s->gone[index] || collector__has_role(s->in->collector, index),
+		.gone = s->gone[index] || collector__bounds(s->in->collector, index),
 		.again = s->forks && s->fast_polling,
 	};
 }

@@ -281,7 +281,7 @@ int controller__hold(struct controller *s)
 	for (uint32_t f = 0; !err && f < s->functions_cnt; f++) {
 		if (s->gone[f] || s->kept[f] || s->chosen[f] ||
 		    s->in->plan->functions[f].kind != PLAN_FUNCTION ||
-		    collector__has_role(s->in->collector, f))
+		    collector__bounds(s->in->collector, f))
 			continue;
 		collector__drop(s->in->collector, f, 1);
 		s->gone[f] = true;

@@ -285,15 +285,16 @@ bool collector__add_role(struct collector *c, uint32_t function, uint32_t role)
 {
 	if (function >= c->tables.info.function_modes_cap)
 		return false;
-	__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
+	if (role != WIRE_ROLE_WHOLE)
+		__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
 	__atomic_or_fetch(&c->tables.function_modes[function].role, role, __ATOMIC_RELEASE);
 	return true;
 }
 
-bool collector__has_role(const struct collector *c, uint32_t function)
+bool collector__bounds(const struct collector *c, uint32_t function)
 {
 	return function < c->tables.info.function_modes_cap &&
-	       c->tables.function_modes[function].role;
+	       (c->tables.function_modes[function].role & ~WIRE_ROLE_WHOLE);
 }
 
 static void note_function(struct collector *c, uint32_t node)

@@ -56,7 +56,8 @@ void collector__restore(struct collector *c, const uint32_t *functions, size_t c
 
 /* Gives a function WIRE_ROLE_*, before it is attached. Returns false if that cannot be. */
 bool collector__add_role(struct collector *c, uint32_t function, uint32_t role);
-bool collector__has_role(const struct collector *c, uint32_t function);
+/* Whether calls of the function begin or end what is recorded (--trigger, --until). */
+bool collector__bounds(const struct collector *c, uint32_t function);
 
 /* Sets usage[0 .. cnt - 1] by a look at all sites; lines are numbered as BPF was told, less 1. Open
  * calls have been on their lines until `now_ns` (CLOCK_MONOTONIC). Without lines all are 0. Returns
