@@ -248,26 +248,32 @@ class Sessions(harness.TestCase):
             self.assertEqual("--session first: first can go on in another" in done.stderr, told,
                              str(done))
 
+    def check_jumps(self, *options):
+        path, done = self.live("-f", "json", "--session", "handle", "-F", "*", *options,
+                               command=(program("goes_on"), "600"))
+        document = self.load(path)
+        self.assert_counts(document, done.counts)
+        self.assertEqual(document["sessions"][0]["count"], 600)
+        self.assertEqual(document["accounting"]["open"], 0)
+        within, beside = ("main", "handle(int)"), ("main",)
+        for name, calls in (("handle", {beside: 600}), ("pass", {within: 100}),
+                            ("refuse", {within: 100}), ("finish", {within: 200}),
+                            ("recover", {within: 50, beside: 600}),
+                            # it never returns; and where a pointer leads is not known
+                            ("deny", {beside: 100}), ("away", {beside: 100})):
+            paths = harness.paths_to(document, f"{name}(int)")
+            self.assertEqual({path[:-1]: cnt for path, cnt in paths.items()}, calls, name)
+        self.assertIn("handle(int) can go on in another function", done.stderr)
+
     def test_sessions_that_go_on_by_a_jump(self):
         """What a jump leads to belongs to the session, until it returns; what is thrown ends both,
         and what has the same place on the stack then is its caller's."""
-        for options in (), ("--tier=uprobe_multi",), ("--tier=trace_event",):
-            with self.subTest(options):
-                path, done = self.live("-f", "json", "--session", "handle", "-F", "*", *options,
-                                       command=(program("goes_on"), "600"))
-                document = self.load(path)
-                self.assert_counts(document, done.counts)
-                self.assertEqual(document["sessions"][0]["count"], 600)
-                self.assertEqual(document["accounting"]["open"], 0)
-                within, beside = ("main", "handle(int)"), ("main",)
-                for name, calls in (("handle", {beside: 600}), ("pass", {within: 100}),
-                                    ("refuse", {within: 100}), ("finish", {within: 200}),
-                                    ("recover", {within: 50, beside: 600}),
-                                    # it never returns; and where a pointer leads is not known
-                                    ("deny", {beside: 100}), ("away", {beside: 100})):
-                    paths = harness.paths_to(document, f"{name}(int)")
-                    self.assertEqual({path[:-1]: cnt for path, cnt in paths.items()}, calls, name)
-                self.assertIn("handle(int) can go on in another function", done.stderr)
+        self.check_jumps()
+
+    def test_sessions_that_go_on_by_a_jump_by_other_backends(self):
+        for tier in "uprobe_multi", "trace_event":
+            with self.subTest(tier):
+                self.check_jumps(f"--tier={tier}")
 
     def test_sessions_of_functions_that_jump_to_one_another(self):
         """No call of one lies in a call of the other: they would be ever deeper."""
