@@ -330,6 +330,21 @@ static __always_inline bool has_jumped(const struct wire_frame *f)
 	return keep_whole && !is_of_burst(f) && (f->entry & WIRE_FRAME_JUMPED);
 }
 
+/* Whether the return address that lies at `slot`, of the current thread, is the kernel's for return
+ * probes. A call that was left otherwise than by a jump (longjmp), or that was spared its return
+ * probe, has another one there. */
+__noinline u32 returns_to_probes(u64 slot)
+{
+	const struct mm_struct *mm = FAR_FIELD(current_task(), mm);
+	const struct xol_area *area = FAR_FIELD(mm, uprobes_state.xol_area);
+	u64 address = 0;
+
+	if (!bpf_core_field_exists(area->vaddr) || !area ||
+	    bpf_probe_read_user(&address, sizeof(address), (void *)slot))
+		return false;
+	return address == FAR_FIELD(area, vaddr);
+}
+
 /* Whether a call goes on in the call of `function` that has taken its slot: then that one is its
  * callee. In another whole one it does not, or functions that jump to each other without end would
  * be called ever deeper. */
@@ -339,8 +354,8 @@ static __always_inline bool goes_on(const struct wire_frame *f, u32 function)
 
 	if (!keep_whole || is_whole(function))
 		return false;
-	return has_jumped(f) ||
-	       ((WIRE_FRAME_FLAGS(f->entry) & seen) == seen && is_whole(f->function));
+	return has_jumped(f) || ((WIRE_FRAME_FLAGS(f->entry) & seen) == seen &&
+				 is_whole(f->function) && returns_to_probes(f->slot));
 }
 
 /* The frame is one that is to stay. */

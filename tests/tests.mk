@@ -28,7 +28,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 		clang-patchable5 clang-patchable5-endbr clang-patchable9 clang-patchable16-5 clang-fentry \
 		clang-xray clang-xray-endbr
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
-PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall busy entries early returns emul arguments \
+PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall goes_back busy entries early returns emul arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static liblazy.so lazy libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
@@ -52,7 +52,7 @@ $(PROGRAMS)/crowd-nameless: tests/programs/crowd.c
 $(PROGRAMS)/threads: PLAIN_FLAGS := -fno-omit-frame-pointer
 $(PROGRAMS)/busy: tests/programs/busy.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -foptimize-sibling-calls -o $@ $< -lpthread
-$(PROGRAMS)/tailcall: tests/programs/tailcall.c
+$(PROGRAMS)/tailcall $(PROGRAMS)/goes_back: $(PROGRAMS)/%: tests/programs/%.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -foptimize-sibling-calls -o $@ $<
 # The caller calls from inline assembly, which knows nothing of the red zone.
 $(PROGRAMS)/entries: tests/programs/entries_main.c tests/programs/entries.S

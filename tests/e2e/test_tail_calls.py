@@ -46,6 +46,20 @@ class TailCalls(harness.TestCase):
         and what has the same place on the stack then is its caller's."""
         self.check_jumps()
 
+    def test_what_goes_back(self):
+        """Nor does a session go on in what its caller calls after longjmp()."""
+        for exits in "auto", "sites":
+            document, done = self.session_run("--session", "handle", "-F", "*",
+                                              f"--exits={exits}",
+                                              command=(program("goes_back"), "300"))
+            self.assert_counts(document, done.counts)
+            self.assertEqual(document["accounting"]["open"], 0)
+            within, beside = ("main", "handle"), ("main",)
+            for name, calls in (("handle", {beside: 300}), ("finish", {within: 100}),
+                                ("abandon", {within: 100}), ("recover", {beside: 300})):
+                paths = harness.paths_to(document, name)
+                self.assertEqual({path[:-1]: cnt for path, cnt in paths.items()}, calls, name)
+
     def test_other_backends(self):
         for tier in "uprobe_multi", "trace_event":
             with self.subTest(tier):
