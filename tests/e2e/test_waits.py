@@ -30,7 +30,8 @@ class Waits(harness.TestCase):
                    if any(path[i:i + len(names)] == names for i in range(len(path))))
 
     def check_waits(self, document, counts):
-        """What the program's own clock says. That counts being preempted, too."""
+        """What the program's own clock says. That counts being preempted, too, and what a host takes
+        of the machine's processors, which is no wait in there."""
         waited = self.waited(document)
         self.assertEqual(self.function(document, "outer")["calls"], counts["outer"])
         preempted = self.below(waited, "[preempted]")
@@ -38,7 +39,7 @@ class Waits(harness.TestCase):
                               (("outer", "reader", "hear"), "reader_ns"),
                               (("thread", "alone", "nap"), "alone_ns")):
             ns = self.below(waited, *where)
-            self.assertAlmostEqual(ns / counts[wanted], 1, delta=0.05 + preempted / counts[wanted],
+            self.assertAlmostEqual(ns / counts[wanted], 1, delta=0.1 + preempted / counts[wanted],
                                    msg=f"{where}: {waited} {counts}")
         for call in ("[clock_nanosleep]", "[read]"):
             self.assertTrue(any(path[-2:] == (call, "[timer]") for path in waited), waited)
