@@ -127,12 +127,13 @@ __noinline u32 wait_object(struct wire_single_wait *w, u64 address, u32 descript
 /* Of kernel/locking/rwsem.c: RWSEM_WRITER_LOCKED, RWSEM_FLAG_WAITERS. */
 #define RWSEM_AWAITED 3
 
-/* Whether threads wait, or would, for the lock of the thread's mappings. */
-static __always_inline bool mappings_are_locked(const struct task_struct *task)
+/* Whether the current thread, in that state, may wait for the lock of its process's mappings: at a
+ * page fault, or in a system call such as mmap(). Global, as has_loaded(). */
+__noinline u32 waits_for_mappings(u32 state)
 {
-	const struct mm_struct *mm = task->mm;
+	const struct mm_struct *mm = current_task()->mm;
 
-	return bpf_core_field_exists(mm->mmap_lock.count) &&
+	return (state & UNINTERRUPTIBLE_STATE) && bpf_core_field_exists(mm->mmap_lock.count) &&
 	       (FAR_FIELD(mm, mmap_lock.count.counter) & RWSEM_AWAITED);
 }
 
@@ -150,12 +151,11 @@ static __always_inline u32 wait_reason(const struct task_struct *task, u32 state
 		return WIRE_REASON_STOPPED;
 	if (BPF_CORE_READ_BITFIELD(task, in_iowait))
 		return WIRE_REASON_DISK;
-	if (call >= WIRE_CALLS) { /* a page is missing, say */
-		if (!(state & UNINTERRUPTIBLE_STATE))
-			return WIRE_REASON_OTHER;
-		return mappings_are_locked(task) ? WIRE_REASON_LOCK : WIRE_REASON_DISK;
-	}
-	reason = call_reasons[call];
+	reason = call < WIRE_CALLS ? call_reasons[call] : WIRE_REASON_OTHER;
+	if (reason == WIRE_REASON_OTHER && waits_for_mappings(state))
+		return WIRE_REASON_LOCK;
+	if (call >= WIRE_CALLS) /* a page is missing, say */
+		return state & UNINTERRUPTIBLE_STATE ? WIRE_REASON_DISK : WIRE_REASON_OTHER;
 	if (reason < WIRE_REASONS)
 		return reason;
 	if (reason == WIRE_CALL_FILE)

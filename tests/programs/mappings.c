@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * mappings: touches pages of a mapping whose protection another thread changes all the time, until
- * the thread has waited WAITS times at page faults, for the lock of the process's mappings.
+ * the thread has waited WAITS times at page faults, for the lock of the process's mappings; then
+ * WAITS times in calls of mprotect().
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -13,7 +14,7 @@
 #include "target.h"
 
 #define SIZE  (256ul << 20)
-#define WAITS 50ul
+#define WAITS 20ul
 
 static char *region;
 static atomic_int stop;
@@ -51,21 +52,38 @@ TRACED unsigned long touch(void)
 	return waits() - had;
 }
 
+/* Changes the protection of another mapping until the thread has waited. Returns how often. */
+TRACED unsigned long seal(char *page)
+{
+	unsigned long had = waits();
+
+	while (waits() == had) {
+		mprotect(page, 4096, PROT_READ);
+		mprotect(page, 4096, PROT_READ | PROT_WRITE);
+	}
+	return waits() - had;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long waited = 0;
+	unsigned long touching = 0, sealing = 0;
 	pthread_t thread;
+	char *page;
 
 	target_begin(&argc, &argv);
 	region = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	madvise(region, SIZE, MADV_NOHUGEPAGE);
 	memset(region, 1, SIZE / 2);
 	pthread_create(&thread, NULL, protect_again, NULL);
-	while (waited < WAITS) {
-		waited += touch();
+	while (touching < WAITS) {
+		touching += touch();
 		madvise(region + SIZE / 2, SIZE / 2, MADV_DONTNEED);
 	}
-	target_count("waits", waited);
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	while (sealing < WAITS)
+		sealing += seal(page);
+	target_count("touch", touching);
+	target_count("seal", sealing);
 	stop = 1;
 	pthread_join(thread, NULL);
 	return 0;
