@@ -282,6 +282,18 @@ static void test_bursts(void **state)
 	assert_true(change__calls_are_noise(&old, &now));
 	now.calls = 95000;
 	assert_false(change__calls_are_noise(&old, &now));
+	/* An estimate of which little is known but its order: that of the budget, no news. */
+	old = (struct measured){.calls = 9874, .calls_varied = 9446.0 * 9446.0};
+	now = (struct measured){.calls = 135000, .calls_varied = 12000.0 * 12000.0};
+	assert_true(change__calls_are_noise(&old, &now));
+	assert_true(change__calls_are_noise(&now, &old));
+	now.calls = 1000000;
+	assert_false(change__calls_are_noise(&old, &now));
+	now.calls = 0;
+	now.calls_varied = 0;
+	assert_true(change__calls_are_noise(&old, &now));
+	old.calls_varied = 1000.0 * 1000.0;
+	assert_false(change__calls_are_noise(&old, &now));
 	/* A call's time is as uncertain as the number of calls: 100 of 1,100, of 1.1 s. */
 	old = (struct measured){.ns = 1000 * MS, .calls = 1000};
 	now = (struct measured){.ns = 1100 * MS, .calls = 1100, .calls_varied = 100 * 100};

@@ -201,6 +201,20 @@ struct change change__per_call(const struct measured *old, const struct measured
 	return compare(old, now, (double)now->calls / (double)old->calls);
 }
 
+/* Whether two estimates may be the same if each is off by a factor. An error of 90 % is one of that
+ * kind: what was scaled up from moments of a run is ten times too low as easily as ten times too
+ * high, and no less than zero. */
+static bool may_be_alike(const struct measured *old, const struct measured *now)
+{
+	double x = (double)old->calls, y = (double)now->calls;
+	double relative;
+
+	if (!old->calls || !now->calls)
+		return false;
+	relative = old->calls_varied / square(x) + now->calls_varied / square(y);
+	return relative > 0 && fabs(log(y / x)) <= DEVIATIONS * sqrt(relative);
+}
+
 bool change__calls_are_noise(const struct measured *old, const struct measured *now)
 {
 	double difference = (double)change__difference(old->calls, now->calls);
@@ -210,7 +224,7 @@ bool change__calls_are_noise(const struct measured *old, const struct measured *
 		variances += (double)old->calls * old->sampled;
 	if (now->sampled > 1)
 		variances += (double)now->calls * now->sampled;
-	return fabs(difference) <= DEVIATIONS * sqrt(variances);
+	return fabs(difference) <= DEVIATIONS * sqrt(variances) || may_be_alike(old, now);
 }
 
 bool change__percent(const struct change *c, double *percent)

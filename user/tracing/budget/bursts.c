@@ -54,6 +54,7 @@ struct member {
 	uint32_t probes;	  /* in a burst */
 	double count_ns, call_ns; /* what counting a call costs, and recording it */
 	double per_ns;		  /* calls in a ns of own CPU time, as was estimated last */
+	double dropped_per_ns;	  /* the same, as it was dropped */
 	uint64_t counted;	  /* windows */
 	uint64_t ran_ns;	  /* own CPU time of the target before it was dropped */
 	uint64_t passed;	  /* calls that were passed over, as seen last */
@@ -175,7 +176,7 @@ static int note_place(struct bursts *b, uint32_t function)
 static void begin_member(struct bursts *b, struct member *m, double per_ns)
 {
 	m->exact = false;
-	m->per_ns = per_ns;
+	m->per_ns = m->dropped_per_ns = per_ns;
 	m->ran_ns = own_ns(b);
 	m->late = (struct late){0};
 	b->dropped++;
@@ -379,12 +380,17 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 	read_counts(b, to, false, true);
 }
 
-/* What counting a member takes of the target's own time, by the last look at it. */
+/* What counting a member takes of the target's own time, by the last look at it. Bursts, of which
+ * the own time can hardly be told, make of a function that was dropped at 14,000,000 calls/s one
+ * of 1,000,000: until a window has counted it, it is taken to be as dear as it was. */
 static double counting_share(const struct member *m)
 {
 	double rate = late__last(&m->late);
 
-	return (rate < 0 ? m->per_ns : rate) * m->count_ns;
+	rate = rate < 0 ? m->per_ns : rate;
+	if (!m->counted && rate < m->dropped_per_ns)
+		rate = m->dropped_per_ns;
+	return rate * m->count_ns;
 }
 
 /* Those of which counting would take much of the time tell too little: last. */
