@@ -28,6 +28,7 @@ struct plan_options {
 			      process */
 	bool anybody;	   /* they may be strangers' */
 	bool children;	   /* so they may be for the sake of forked children */
+	bool anywhere;	   /* -F NAME means the library that has it if the program has not */
 	bool skip_tiny;	   /* leave out functions that are cheaper than their probe */
 	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
 	 * single calls, values or lines of them are wanted. */

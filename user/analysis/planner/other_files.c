@@ -6,6 +6,7 @@
  */
 #include "planner/other_files.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,20 +89,54 @@ static size_t list_files(const struct search *s, char *buf, size_t size)
 	return len;
 }
 
+/* Looks for functions that match, in whatever file. */
+static int search(struct search *s, struct filter_pattern *pattern, const struct plan *p,
+		  const struct target *t, const char *func)
+{
+	*s = (struct search){.pattern = pattern};
+	/* "*" is in any file, and says nothing. */
+	if (!func[strspn(func, "*?")] || filter_pattern__parse(pattern, func))
+		return -1;
+	free(pattern->object);
+	pattern->object = NULL;
+	for_each_other(p, t, match, s);
+	return 0;
+}
+
+int other_files__take(const struct plan *p, const struct target *t, struct filter *filter)
+{
+	int taken = 0;
+
+	for (size_t i = 0; i < filter->in_cnt; i++) {
+		struct filter_pattern *pat = &filter->in[i], pattern;
+		struct search s;
+
+		if (pat->matched || pat->object || pat->region || strpbrk(pat->func, "*?[") ||
+		    search(&s, &pattern, p, t, pat->func))
+			continue;
+		filter_pattern__clear(&pattern);
+		if (s.files_cnt != 1)
+			continue;
+		pat->object = strdup(s.files[0]);
+		if (!pat->object)
+			return -ENOMEM;
+		log_info("the program has no function '%s': taking that of %s (-F '%s:%s')",
+			 pat->func, pat->object, pat->object, pat->func);
+		taken++;
+	}
+	return taken;
+}
+
 char *other_files__find(const struct plan *p, const struct target *t, const char *func, char *buf,
 			size_t size)
 {
 	struct filter_pattern pattern;
-	struct search s = {.pattern = &pattern};
+	struct search s;
 	size_t len;
 
 	*buf = '\0';
-	/* "*" is in any file, and says nothing. */
-	if (!func[strspn(func, "*?")] || filter_pattern__parse(&pattern, func))
+	if (search(&s, &pattern, p, t, func))
 		return buf;
-	free(pattern.object);
-	pattern.object = NULL;
-	for_each_other(p, t, match, &s);
 	if (s.files_cnt) {
 		len = list_files(&s, buf, size);
 		if (len < size)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct filter;
 struct nearest;
 struct plan;
 struct target;
@@ -20,6 +21,11 @@ struct target;
  * "libc.so.6 has it: -F 'libc.so.6:malloc'". Returns `buf`, "" if none has. */
 char *other_files__find(const struct plan *p, const struct target *t, const char *func, char *buf,
 			size_t size);
+
+/* Has each pattern of -F that names no object, is no glob and has matched nothing mean the single
+ * mapped file that has the function: `malloc` becomes `libc.so.6:malloc`. Says so. Returns for how
+ * many patterns, or -ENOMEM. */
+int other_files__take(const struct plan *p, const struct target *t, struct filter *filter);
 
 /* Offers the functions of all files whose symbols are not loaded, each with its file's name. */
 void other_files__offer(const struct plan *p, const struct target *t, struct nearest *n);

@@ -555,6 +555,11 @@ int planner__make(const struct target *t, struct filter *filter, const struct pl
 	err = p->lookups ? 0 : -ENOMEM;
 	if (!err)
 		err = planner__extend(p, t, filter, opts);
+	if (!err && opts->anywhere) {
+		err = other_files__take(p, t, filter);
+		if (err > 0)
+			err = planner__extend(p, t, filter, opts);
+	}
 	/* A thread that loads a file must not wait for a server. */
 	debug_fetch__stop();
 	if (!err) {

@@ -76,6 +76,7 @@ struct plan_options selection__plan_options(struct selection *w, const struct op
 		.early_exits = true,
 		.emulates = tracer__writes_registers(),
 		.closes_leaves = !o->calls && !o->callers && !w->lines.cnt,
+		.anywhere = o->callers && !o->exec,
 		.new_programs = o->follow || o->joins,
 		.anybody = o->joins,
 		.children = o->children,
