@@ -85,6 +85,25 @@ class Filters(harness.TestCase):
                                   "--", program("calc-pie"))
         self.assertIn("nothing_like_it", done.stderr, str(done))
 
+    def said(self, *options, name="recursion"):
+        done = self.run_proftrace(*options, "-o", self.path("out"), "--", program(name), 3, 2)
+        self.assertEqual(done.status, 0, str(done))
+        return done.stderr[:done.stderr.index(harness.TRACING)]
+
+    def test_options_that_match_nothing(self):
+        """Whatever an option names and does not find is said before the run, which goes on."""
+        for option, effect in (("-N", "leaves out nothing"), ("--hist", "draws nothing")):
+            said = self.said("-f", "flat", option, "fibb")
+            self.assertRegex(said, rf"{option} fibb: no function that would be traced matches, so it {effect}; "
+                             r"the nearest: .*fib")
+            # What another option of the kind has found already is found all the same.
+            self.assertNotIn("matches", self.said("-f", "flat", option, "fib", option, "f*"))
+        self.assertIn("-N libc.so.6:malloc: no function", self.said("-N", "libc.so.6:malloc"))
+        self.assertIn("-N odd: no function", self.said("-F", "fib", "-N", "odd"))
+        # Of libraries more may be loaded, where any are wanted.
+        self.assertNotIn("leaves out", self.said("-F", "libc.so.6:malloc", "-N", "libnothing.so:f"))
+        self.assertIn("--hist: folded draws no histograms; tree and flat do", self.said("-f", "folded", "--hist", "fib"))
+
     def test_no_such_object(self):
         target = self.target("shapes-linked")
         done = self.run_proftrace("-l", "-F", "libnothing.so:f", "-p", target.pid)

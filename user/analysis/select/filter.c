@@ -161,11 +161,13 @@ bool filter__wants_regions(const struct filter *f)
 
 bool filter__leaves_region(struct filter *f, const char *name)
 {
+	bool left = false;
+
 	for (size_t i = 0; i < f->out_cnt; i++) {
 		if (filter_pattern__matches_region(&f->out[i], name))
-			return f->out[i].matched = true;
+			left = f->out[i].matched = true;
 	}
-	return false;
+	return left;
 }
 
 bool filter__wants_region(struct filter *f, const char *name)
@@ -190,7 +192,9 @@ bool filter__wants(struct filter *f, const struct filter_object *obj, const stru
 		if ((p->object || obj->is_main) && filter_pattern__matches(p, obj, sym))
 			wanted = p->matched = true;
 	}
-	for (size_t i = 0; wanted && i < f->out_cnt; i++) {
+	if (!wanted)
+		return false;
+	for (size_t i = 0; i < f->out_cnt; i++) {
 		struct filter_pattern *p = &f->out[i];
 
 		if (filter_pattern__matches(p, obj, sym)) {

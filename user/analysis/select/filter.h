@@ -17,7 +17,7 @@ struct filter_pattern {
 	char *func;	/* glob on function names */
 	bool demangled; /* func cannot be meant for raw names alone: compare demangled names too */
 	bool region;	/* func is a glob on names of regions */
-	bool matched;	/* set once a function, or a region, has */
+	bool matched;	/* set once a function, or a region, has; of -N: one that is wanted else */
 };
 
 /* The object a function is in, as patterns see it. */

@@ -5,6 +5,7 @@
 
 #include "cli/option_table.h"
 #include "sink/sink.h"
+#include "util/log.h"
 
 /* In percent of the target's own CPU time. All functions of a program may be more than it bears;
  * who names functions wants them. */
@@ -130,6 +131,17 @@ static error_t check_all(struct options *o)
 	return 0;
 }
 
+/* The name of a file chooses a format elsewhere. */
+static void tell_recording(const struct options *o)
+{
+	const struct sink *sink = sink__for_file(o->output);
+
+	if (sink)
+		log_warn("-o %s: record writes a recording there, whatever the name; for %s leave "
+			 "out 'record', or then run: proftrace report -f %s -o FILE %s",
+			 o->output, sink->name, sink->name, o->output);
+}
+
 static error_t check_target(struct options *o)
 {
 	/* What pidof prints, for one. */
@@ -172,6 +184,8 @@ static error_t check_target(struct options *o)
 				"record -o -: %s writes to the standard output as well; name a "
 				"file, or a pipe as -o >(...)",
 				o->command[0]);
+	if (o->verb == VERB_RECORD && !o->interval_ns)
+		tell_recording(o);
 	return 0;
 }
 

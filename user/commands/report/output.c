@@ -90,6 +90,8 @@ int output__open(struct output *out, const struct options *o)
 	if (o->output && !o->sink && strchr(path_base(o->output), '.'))
 		log_info("no format ends its files like %s: these are folded stacks (-f chooses)",
 			 path_base(o->output));
+	if (o->hists_cnt && out->sink != &sink_tree && out->sink != &sink_flat)
+		log_warn("--hist: %s draws no histograms; tree and flat do (-f)", out->sink->name);
 	out->opts.interval = o->interval_ns != 0;
 	/* -v leaves out nothing, however long lines become. */
 	out->opts.columns = o->output || o->verbose ? 0 : fold__columns(STDOUT_FILENO);

@@ -14,6 +14,7 @@
 #include "planner/unmatched.h"
 #include "run/run.h"
 #include "target/target.h"
+#include "util/glob.h"
 #include "util/log.h"
 #include "wire.h"
 
@@ -121,6 +122,35 @@ static int check_session(const struct run *r, const char *glob)
 	return -ENOENT;
 }
 
+/* What changes nothing is most often misspelt, and the run would not show it. */
+static void tell_in_vain(const struct run *r, const char *option, const char *glob,
+			 const char *effect)
+{
+	bool later = glob__is_region(glob) || filter__wants_libraries(&r->selection.filter);
+	char names[256];
+
+	if (r->o->follow || (later && may_come(r, glob)))
+		return;
+	unmatched__nearest(r->plan, glob, names, sizeof(names));
+	log_warn("%s %s: no function that would be traced matches, so it %s%s%s", option, glob,
+		 effect, *names ? "; the nearest: " : "", names);
+}
+
+static void check_rest(const struct run *r)
+{
+	const struct options *o = r->o;
+	const struct filter *f = &r->selection.filter;
+
+	for (size_t g = 0; g < f->out_cnt; g++) {
+		if (!f->out[g].matched)
+			tell_in_vain(r, "-N", o->notraces[g], "leaves out nothing");
+	}
+	for (size_t g = 0; g < o->hists_cnt; g++) {
+		if (!is_planned(r, o->hists[g]))
+			tell_in_vain(r, "--hist", o->hists[g], "draws nothing");
+	}
+}
+
 int roles__check(struct run *r)
 {
 	const struct options *o = r->o;
@@ -140,6 +170,8 @@ int roles__check(struct run *r)
 				    "--slo 'libz.so.1*:inflate: p99 < 5ms'");
 		err = -ENOENT;
 	}
+	if (!err)
+		check_rest(r);
 	return err;
 }
 
