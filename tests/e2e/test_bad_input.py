@@ -346,6 +346,9 @@ class Faults(harness.TestCase):
                 self.assertIn(done.status, (0, ERROR, 127), str(done))
                 if done.status:
                     self.assertRegex(done.stderr, r"^[^\n]+\n\Z", str(done))
+                # Not what libbpf could not find for lack of it.
+                if done.status == ERROR:
+                    self.assertRegex(done.stderr, "memory.*ulimit -d", str(done))
 
     def test_killed_while_attaching(self):
         """At any moment: nothing is left, and the target goes on."""

@@ -158,7 +158,9 @@ int options__parse(struct options *o, int argc, char **argv)
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);
 	if (o->help)
 		return fflush(stdout) ? 2 : 1;
-	if (err && !o->complained)
+	if (err == ENOMEM && !o->complained)
+		log_no_memory(-err);
+	else if (err && !o->complained)
 		log_error("%s: no such option, or its value is missing; see proftrace --help",
 			  argv[o->failed_at > 1 ? o->failed_at - 1 : argc - 1]);
 	if (err)

@@ -266,6 +266,19 @@ static bool files_are_few(void)
 	return !getrlimit(RLIMIT_NOFILE, &files) && files.rlim_max < LEAST_FILES;
 }
 
+#define LEAST_DATA  (64 << 20)	/* bytes: libbpf reads the kernel's types, some 10 MB, for one */
+#define LEAST_SPACE (256 << 20) /* with the tables, which are mapped */
+
+/* Where memory is limited, libbpf tells what it could not find for lack of it: "failed to find
+ * valid kernel BTF". */
+static bool memory_is_little(void)
+{
+	struct rlimit data, space;
+
+	return (!getrlimit(RLIMIT_DATA, &data) && data.rlim_cur < LEAST_DATA) ||
+	       (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur < LEAST_SPACE);
+}
+
 /* `backend` is the last that was tried. */
 static int load_failed(const struct backend *backend, int err)
 {
@@ -275,6 +288,9 @@ static int load_failed(const struct backend *backend, int err)
 	else if (!backend__in_kernel(backend))
 		log_error("this kernel has no %s links (Linux %s or later)", backend->name,
 			  backend->needs);
+	else if (err != -EPERM && err != -EMFILE && memory_is_little())
+		log_error("not enough memory to load BPF programs; a limit is too low: see "
+			  "ulimit -d and ulimit -v");
 	else if (err == -ENOMEM || err == -E2BIG)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
 	else if (err == -EMFILE || files_are_few())

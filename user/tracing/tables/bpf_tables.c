@@ -49,7 +49,11 @@ int bpf_tables__map(struct bpf_tables *t, const struct tracer_tables *tables)
 	if (!failed)
 		return 0;
 	err = -errno;
-	log_error("cannot map the BPF tables: %s", strerror(-err));
+	if (err == -ENOMEM)
+		log_error("not enough memory to map the BPF tables; a limit may be too low: see "
+			  "ulimit -d and ulimit -v, or try a smaller --max-paths");
+	else
+		log_error("cannot map the BPF tables: %s", strerror(-err));
 	bpf_tables__unmap(t);
 	return err;
 }
