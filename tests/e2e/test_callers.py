@@ -92,19 +92,22 @@ class Callers(harness.TestCase):
         """Who asks for the callers of a function need not know its file, unless several have it."""
         documents = []
         for name in ("shape_area", "libshapes.so:shape_area"):
-            document, done = self.profile_command("shapes-linked", options=("--callers", "-F", name))
+            document, done = self.profile_command("shapes-linked",
+                                                  options=("--callers", "-F", name))
             said = "the program has no function 'shape_area': taking that of libshapes.so"
             self.assertEqual(said in done.stderr, name == "shape_area", str(done))
-            self.assertEqual({f["name"] for f in document["functions"] if f["calls"]}, {"shape_area"})
+            called = {f["name"] for f in document["functions"] if f["calls"]}
+            self.assertEqual(called, {"shape_area"})
             documents.append(document)
         calls = [sum(f["calls"] for f in document["functions"]) for document in documents]
         self.assertEqual(calls[0], calls[1])
         # Otherwise, and of a glob, a name without a file is the program's own.
         for options in (("-F", "shape_area"), ("--callers", "-F", "shape_are*")):
-            self.assert_one_line(self.run_proftrace(*options, "-l", "--", program("shapes-linked")), 1,
-                                 "libshapes.so", f"-F 'libshapes.so:{options[-1]}'")
+            done = self.run_proftrace(*options, "-l", "--", program("shapes-linked"))
+            self.assert_one_line(done, 1, f"libshapes.so:{options[-1]}'")
         # The program's own function comes first.
-        document, done = self.profile_command("callers", self.TIMES, options=("--callers", "-F", "called"))
+        document, done = self.profile_command("callers", self.TIMES,
+                                              options=("--callers", "-F", "called"))
         self.assertNotIn("has no function", done.stderr)
         self.check_known(document, done)
 

@@ -94,15 +94,16 @@ class Filters(harness.TestCase):
         """Whatever an option names and does not find is said before the run, which goes on."""
         for option, effect in (("-N", "leaves out nothing"), ("--hist", "draws nothing")):
             said = self.said("-f", "flat", option, "fibb")
-            self.assertRegex(said, rf"{option} fibb: no function that would be traced matches, so it {effect}; "
-                             r"the nearest: .*fib")
+            self.assertRegex(said, rf"{option} fibb: no function that would be traced matches, "
+                             rf"so it {effect}; the nearest: .*fib")
             # What another option of the kind has found already is found all the same.
             self.assertNotIn("matches", self.said("-f", "flat", option, "fib", option, "f*"))
         self.assertIn("-N libc.so.6:malloc: no function", self.said("-N", "libc.so.6:malloc"))
         self.assertIn("-N odd: no function", self.said("-F", "fib", "-N", "odd"))
         # Of libraries more may be loaded, where any are wanted.
         self.assertNotIn("leaves out", self.said("-F", "libc.so.6:malloc", "-N", "libnothing.so:f"))
-        self.assertIn("--hist: folded draws no histograms; tree and flat do", self.said("-f", "folded", "--hist", "fib"))
+        said = self.said("-f", "folded", "--hist", "fib")
+        self.assertIn("--hist: folded draws no histograms; tree and flat do", said)
 
     def test_no_such_object(self):
         target = self.target("shapes-linked")

@@ -68,14 +68,15 @@ class Record(harness.TestCase):
         self.assertTrue(os.path.samefile(path, path + ".link"))
 
     def test_name_of_another_format(self):
-        """What `record -o` writes is a recording, whatever its name: that is said, and what to type."""
-        for name, format_ in (("x.svg", "svg"), ("x.json", "json"), ("x.speedscope.json", "speedscope")):
+        """`record -o` writes a recording, whatever its name: that is said, and what to type."""
+        for name, format_ in (("x.svg", "svg"), ("x.json", "json"),
+                              ("x.speedscope.json", "speedscope")):
             out = self.path(name)
             done = self.verb("record", *UNLIMITED, "-o", out, "--", program("recursion"), 3, 2)
             self.assertEqual(done.status, 0, str(done))
-            said = f"-o {out}: record writes a recording there, whatever the name; for {format_} leave out 'record', " \
-                   f"or then run: proftrace report -f {format_} -o FILE {out}"
-            self.assertIn(said, done.stderr)
+            self.assertIn(f"-o {out}: record writes a recording there, whatever the name; "
+                          f"for {format_} leave out 'record', or then run: "
+                          f"proftrace report -f {format_} -o FILE {out}", done.stderr)
             self.report(out, "-f", format_, "-o", self.path("shown"))
         _, done = self.record("recursion", 3, 2)
         self.assertNotIn("whatever the name", done.stderr)
@@ -83,8 +84,8 @@ class Record(harness.TestCase):
     def test_histogram_of_nothing(self):
         path, _ = self.record("recursion", 3, 2)
         self.assertIn("fib  ", self.report(path, "-f", "flat", "--hist", "fib"))
-        self.assert_one_line(self.verb("report", "-f", "flat", "--hist", "fib", "--hist", "nothing", path), 1,
-                             "--hist nothing: the recording has no such function")
+        done = self.verb("report", "-f", "flat", "--hist", "fib", "--hist", "nothing", path)
+        self.assert_one_line(done, 1, "--hist nothing: the recording has no such function")
 
     def live(self, *options):
         out = self.path("live")

@@ -72,6 +72,31 @@ class Width(harness.TestCase):
         self.assertLessEqual(max(map(len, lines)), 60)
         self.assertEqual(" ".join(lines).split(), plain.split())
 
+    def assert_prose_fits(self, text, *begins):
+        """Lines of prose, from those that begin like that on, and those that they go on with."""
+        for begin in begins:
+            self.assertRegex(text, rf"(?m)^{begin}")
+        for line in text.splitlines():
+            if len(line) > 80:
+                self.assertFalse(re.match("|".join(begins), line), line)
+
+    def test_prose_with_v(self):
+        """-v leaves nothing out of tables, however wide; sentences beside them fit all the same."""
+        path = self.recording("rec", "--calls", command=(program("requests"), "2", "50"))
+        footer = r"entered \d", "probes cost ", r"[0-9.]+ [mu]?s, "
+        for form in "tree", "flat":
+            report = "report", "-v", "-f", form, "--session", "handle", path
+            text = self.run_tool(*report, columns=80)
+            self.assert_prose_fits(text, *footer)
+            # The words are those of a file, where lines have any length.
+            self.assertEqual(text.split(), self.run_tool(*report).split())
+        text = self.run_tool("report", "-v", "-f", "tree", path, columns=60)
+        for line in text[text.index("entered "):].splitlines():
+            self.assertLessEqual(len(line), 60)
+        self.assertIn("\n  ", text[text.index("entered "):])
+        text = self.run_tool("diff", "-v", path, path, columns=80)
+        self.assert_prose_fits(text, "time has not changed", "old  ", "in all traced calls")
+
     def test_deep_tree(self):
         """Deep levels are numbered, before their names have no room."""
         path = self.recording("rec", command=(program("recursion"), "14", "2"))

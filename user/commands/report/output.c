@@ -93,8 +93,9 @@ int output__open(struct output *out, const struct options *o)
 	if (o->hists_cnt && out->sink != &sink_tree && out->sink != &sink_flat)
 		log_warn("--hist: %s draws no histograms; tree and flat do (-f)", out->sink->name);
 	out->opts.interval = o->interval_ns != 0;
-	/* -v leaves out nothing, however long lines become. */
-	out->opts.columns = o->output || o->verbose ? 0 : fold__columns(STDOUT_FILENO);
+	/* -v leaves nothing out of tables, however long their lines become. */
+	out->opts.prose_columns = o->output ? 0 : fold__columns(STDOUT_FILENO);
+	out->opts.columns = o->verbose ? 0 : out->opts.prose_columns;
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
 	return o->output ? open_file(out, o->output, 0) : 0;

@@ -21,6 +21,8 @@ struct sink_options {
 	bool color;	    /* ANSI colours */
 	bool verbose;	    /* tree, flat: leave nothing out */
 	size_t columns;	    /* formats for people: lines may be so long; 0: any length */
+	/* Their prose may, where tables may be longer (-v); 0: any length. */
+	size_t prose_columns;
 	bool interval;	    /* one of several profiles on one stream (-i) */
 	bool reverse;	    /* folded: stacks begin with the innermost function */
 	bool raw;	    /* the probes' cost was left in the times */

@@ -173,10 +173,13 @@ static int write_tables(const struct diff *d, const struct sink_options *opts, F
 {
 	bool calls = opts->weight == WEIGHT_CALLS;
 	struct diff_table t = {.d = d, .pr = {.profile = d->both, .opts = opts, .out = out}};
+	FILE *table;
 	int err;
 
 	stream__begin();
-	err = print_head(&t);
+	err = printer__begin_prose(&t.pr, &table);
+	if (!err)
+		err = printer__end_prose(&t.pr, table, print_head(&t));
 	if (!err && !calls)
 		err = diff_table__times(&t, false);
 	if (!err && !calls && paths)

@@ -342,8 +342,12 @@ int footer__print(struct printer *pr, bool empty)
 	const struct profile_accounting *a = &pr->profile->accounting;
 	bool silent = !a->entered && !a->samples_taken && !a->lost && !a->dropped &&
 		      !pr->profile->drops_cnt;
-	int err = empty && silent ? print_empty(pr) : print_summary(pr);
+	FILE *table;
+	int err = printer__begin_prose(pr, &table);
 
+	if (err)
+		return err;
+	err = printer__end_prose(pr, table, empty && silent ? print_empty(pr) : print_summary(pr));
 	if (pr->opts->interval)
 		fputc('\n', pr->out); /* the next one follows */
 	return err;

@@ -13,6 +13,7 @@
 #include "sink/listing.h"
 #include "sink/sink.h"
 #include "util/cxx_name.h"
+#include "util/fold.h"
 #include "util/text.h"
 #include "util/utf8.h"
 
@@ -265,6 +266,25 @@ void printer__interval(struct printer *pr)
 	text_duration(pr->profile->duration_ns, duration, sizeof(duration));
 	fprintf(pr->out, "%s── %s + %s ──%s\n", printer__style(pr, STYLE_BOLD), clock, duration,
 		printer__style(pr, STYLE_PLAIN));
+}
+
+int printer__begin_prose(struct printer *pr, FILE **table)
+{
+	*table = pr->out;
+	if (pr->opts->columns || !pr->opts->prose_columns)
+		return 0;
+	return fold__open(*table, pr->opts->prose_columns, &pr->out);
+}
+
+int printer__end_prose(struct printer *pr, FILE *table, int err)
+{
+	FILE *prose = pr->out;
+
+	pr->out = table;
+	errno = 0;
+	if (prose != table && fclose(prose) && !err)
+		err = errno ? -errno : -EIO;
+	return err;
 }
 
 void printer__fini(struct printer *pr)

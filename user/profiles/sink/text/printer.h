@@ -121,6 +121,13 @@ void printer__put_calls_error(const struct printer *pr, const struct call_stats 
 /* With opts->interval, a line that tells when the interval began. */
 void printer__interval(struct printer *pr);
 
+/* Of what follows, up to printer__end_prose(), lines are folded to the terminal where those of
+ * tables are not (-v). *table = what the printer printed to before. Returns 0 or -ENOMEM. */
+int printer__begin_prose(struct printer *pr, FILE **table);
+
+/* Returns `err`, or the error that the prose could not be written for: -errno. */
+int printer__end_prose(struct printer *pr, FILE *table, int err);
+
 void printer__fini(struct printer *pr);
 
 #endif

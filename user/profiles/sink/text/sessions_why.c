@@ -157,10 +157,13 @@ static int print(struct printer *pr, const struct session_ranks *r, const struct
 		 bool table, bool named)
 {
 	struct session_why why;
+	FILE *tables;
 	int err = session_why__find(pr->profile, r, g, &why);
 
 	if (!err)
-		err = print_sentence(pr, r, g, &why, named);
+		err = printer__begin_prose(pr, &tables);
+	if (!err)
+		err = printer__end_prose(pr, tables, print_sentence(pr, r, g, &why, named));
 	if (!err && table && why.cnt)
 		print_table(pr, g, &why);
 	session_why__fini(&why);
