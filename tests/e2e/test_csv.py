@@ -37,7 +37,8 @@ class Reader:
                 row |= {figure: node[figure] for figure in FIGURES}
                 row |= {"kind": function["kind"], "whole": int(function["whole"]),
                         "whole_until_ns": function.get("whole_until_ns", ""),
-                        **sample.estimate(node)}
+                        **sample.estimate(node), "samples": node.get("samples", 0),
+                        "durations": function.get("durations", "all")}
                 expected.append({key: str(value) for key, value in row.items()})
         self.assertEqual(len(rows), len(expected))
         for row, wanted in zip(rows, expected):

@@ -51,6 +51,8 @@ class Reader:
                 self.assertEqual(row[key], wanted, f"{key} of {expected['name']}")
             self.assertEqual(row["whole_until_ns"], expected.get("whole_until_ns"))
             self.check_estimate(row, expected)
+            self.assertEqual(row["durations"], expected.get("durations", "all"))
+            self.assertEqual(row["average_ns"], expected.get("avg_ns", row["average_ns"]))
             for key in ("min_ns", "max_ns", "p50_ns", "p90_ns", "p99_ns"):
                 self.assertEqual(row[key] or 0, expected[key], f"{key} of {expected['name']}")
             buckets = db.execute("SELECT low_ns, high_ns, calls FROM buckets WHERE function = ?",

@@ -5,7 +5,7 @@
 	"path,caller,depth,pid,tid,goroutine,comm,function,symbol,module,offset,file," \
 	"line,calls,total_ns,self_ns,off_ns,off_self_ns,cpu_ns,cpu_self_ns,"           \
 	"raw_total_ns,raw_self_ns,error_ns,self_error_ns,min_ns,max_ns,kind,whole,"    \
-	"whole_until_ns,source,calls_error,cpu_error_ns\r\n"
+	"whole_until_ns,source,calls_error,cpu_error_ns,samples,durations\r\n"
 
 static const struct sink_options plain;
 
@@ -37,11 +37,11 @@ static void test_paths(void **state)
 	fixture_expect(&sink_csv, p, &plain,
 		       HEAD "1,,0,10,11,,\"a b\",\"ma\"\"in, 1\",\"ma\"\"in, 1\","
 			    "\"/usr/bin/prog\",4096,\"m.c\",12,"
-			    "0,100,40,30,30,70,10,120,50,9,8,,,function,1,,exact,0,0\r\n"
+			    "0,100,40,30,30,70,10,120,50,9,8,,,function,1,,exact,0,0,0,all\r\n"
 			    "2,1,1,10,11,,\"a b\",\"'=1+1\",\"'-x\",\"\",4096,\"\",,"
-			    "2,60,60,0,0,60,60,60,60,0,0,30,31,region,1,,exact,0,0\r\n"
+			    "2,60,60,0,0,60,60,60,60,0,0,30,31,region,1,,exact,0,0,0,all\r\n"
 			    "3,,0,10,,7,\"go\",\"'=1+1\",\"'-x\",\"\",4096,\"\",,"
-			    "1,5,5,0,0,5,5,5,5,0,0,5,5,region,1,,exact,0,0\r\n");
+			    "1,5,5,0,0,5,5,5,5,0,0,5,5,region,1,,exact,0,0,0,all\r\n");
 	profile__free(p);
 }
 

@@ -42,7 +42,7 @@ static void test_text(void **state)
 /* Figures of one row are of the same calls. The function was dropped: 9,900 of 10,000 calls are
  * scaled up, within 30 %, and 100 were recorded, 50 us each, `taken_ns` of probes beside it;
  * `samples` have met it since. */
-static void expect_row(uint64_t taken_ns, uint64_t samples, const char *row)
+static void expect_row(uint64_t taken_ns, uint64_t samples, const char *row, const char *basis)
 {
 	struct profile *p = fixture_new();
 	struct call_stats *s;
@@ -68,6 +68,10 @@ static void expect_row(uint64_t taken_ns, uint64_t samples, const char *row)
 	if (!strstr(text, row))
 		fail_msg("%s\nis not in\n%s", row, text);
 	free(text);
+	text = fixture_write(&sink_csv, p, &plain);
+	if (!strstr(text, basis))
+		fail_msg("%s\nis not in\n%s", basis, text);
+	free(text);
 	profile__free(p);
 }
 
@@ -76,15 +80,18 @@ static void test_one_basis(void **state)
 	/* TOTAL is of the whole run, by samples; probes took 10 us of each call. */
 	expect_row(1000000, 10,
 		   "~10,000 ±30%  ~105 ms  ~105 ms  ~105 ms ~10.5 us ~50.0 us ~50.0 us ~50.0 us "
-		   "~50.0 us  100.0%  dear*");
+		   "~50.0 us  100.0%  dear*",
+		   ",recorded\r\n");
 	/* No sample has met it: TOTAL is of 100 calls, CALLS are 10,000. */
 	expect_row(1000000, 0,
 		   "~10,000 ±30% ~5.00 ms  5.00 ms ~5.00 ms        - ~50.0 us ~50.0 us ~50.0 us "
-		   "~50.0 us  100.0%  dear*");
+		   "~50.0 us  100.0%  dear*",
+		   ",recorded\r\n");
 	/* Probes took twice the calls' time: what is left of single calls says nothing. */
 	expect_row(10000000, 10,
 		   "~10,000 ±30%  ~105 ms  ~105 ms  ~105 ms ~10.5 us        -        -        - "
-		   "       -  100.0%  dear*");
+		   "       -  100.0%  dear*",
+		   ",unresolved\r\n");
 }
 
 /* Calls were counted until the drop, and time goes on by samples: no average comes of both. */
@@ -138,9 +145,9 @@ static void test_json(void **state)
 
 static void test_csv(void **state)
 {
-	contains(&sink_csv, &plain, "function,1,,exact,0,139283882\r\n2,");
-	contains(&sink_csv, &plain, "function,1,,burst,900,137840487\r\n3,");
-	contains(&sink_csv, &plain, "function,1,,sample,0,20000000\r\n");
+	contains(&sink_csv, &plain, "function,1,,exact,0,139283882,0,all\r\n2,");
+	contains(&sink_csv, &plain, "function,1,,burst,900,137840487,190,all\r\n3,");
+	contains(&sink_csv, &plain, "function,1,,sample,0,20000000,4,all\r\n");
 }
 
 /* Names are what consumers add up by: marks stand elsewhere. */

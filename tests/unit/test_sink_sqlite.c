@@ -96,7 +96,11 @@ static void test_tables(void **state)
 	expect("SELECT * FROM functions WHERE id = 1",
 	       "1|work|work|/usr/bin/prog|4096|work.c|12|3|700000|694000|0|0|700000|694000|700000|"
 	       "694000|0|0|233333|233333|233333|233333|233333|0|0|function|1|NULL|"
-	       "exact|0|0|0\n");
+	       "exact|0|0|0|all|233333\n");
+	expect("SELECT name, durations, average_ns FROM functions",
+	       "main|all|1000000\nwork|all|233333\nidle|all|200000\nle'af\uFFFD|all|4\n");
+	expect("SELECT name, avg_ns FROM hot ORDER BY function LIMIT 2",
+	       "main|1000000\nwork|233333\n");
 	expect("SELECT name, kind FROM functions WHERE kind <> 'function'", "idle|region\n");
 	expect("SELECT id, name, file, line, p50_ns, sampled, dropped FROM functions",
 	       "0|main|NULL|NULL|NULL|0|0\n1|work|work.c|12|233333|0|0\n"

@@ -175,6 +175,11 @@ static bool average_of_finished(const struct distribution *d, const struct profi
 
 #define SAMPLES_LEAST 3 /* fewer may be chance */
 
+const char *distribution__basis(const struct distribution *d)
+{
+	return !d->part ? "all" : d->tells ? "recorded" : "unresolved";
+}
+
 bool distribution__average(const struct distribution *d, const struct profile_function *f,
 			   uint64_t error_ns, uint64_t *ns)
 {

@@ -41,6 +41,11 @@ struct distribution {
 	bool tells;
 };
 
+/* Which calls single ones are of, as minimum, maximum and quantiles, in the word of the JSON
+ * contract: "all"; "recorded", as the budget has dropped the function; "unresolved", of these, but
+ * the probes took more time than they did. */
+const char *distribution__basis(const struct distribution *d);
+
 struct distribution distribution__of(const struct profile *p, uint32_t function);
 
 /* Whether a longest call, or a shortest one, is known by its bucket alone: in an interval it may be

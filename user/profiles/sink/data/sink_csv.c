@@ -22,7 +22,7 @@ static const char head[] =
 	"path,caller,depth,pid,tid,goroutine,comm,function,symbol,module,offset,file,line,"
 	"calls,total_ns,self_ns,off_ns,off_self_ns,cpu_ns,cpu_self_ns,raw_total_ns,raw_self_ns,"
 	"error_ns,self_error_ns,min_ns,max_ns,kind,whole,"
-	"whole_until_ns,source,calls_error,cpu_error_ns\r\n";
+	"whole_until_ns,source,calls_error,cpu_error_ns,samples,durations\r\n";
 
 static void put_thread(FILE *out, const struct profile_thread *t)
 {
@@ -61,10 +61,14 @@ static void put_stats(FILE *out, const struct call_stats *s, const struct distri
 	csv__known(out, finished, distribution__single(d, s->max_ns));
 }
 
-static void put_estimate(FILE *out, const struct estimate *e)
+/* What the figures are known by; the distribution is that of the function. */
+static void put_basis(FILE *out, const struct profile *p, const struct call_stats *s,
+		      const struct distribution *d)
 {
-	fprintf(out, ",%s,%" PRIu64 ",%" PRIu64, estimate__source_name(e->source), e->calls_error,
-		e->cpu_error_ns);
+	const struct estimate e = estimate__of(p, s);
+
+	fprintf(out, ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s", estimate__source_name(e.source),
+		e.calls_error, e.cpu_error_ns, s->samples, distribution__basis(d));
 }
 
 static void write_thread(FILE *out, const struct profile *p, const struct profile_thread *t,
@@ -74,7 +78,6 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 
 	while (walk__next(&w) && !ferror_unlocked(out)) {
 		const struct profile_node *n = &p->nodes[w.node];
-		const struct estimate e = estimate__of(p, &n->stats);
 		const struct distribution d = distribution__of(p, n->function);
 
 		if (!w.entering)
@@ -89,7 +92,7 @@ static void write_thread(FILE *out, const struct profile *p, const struct profil
 		csv__number(out, functions[n->function].whole);
 		if (!functions[n->function].whole)
 			fprintf(out, "%" PRIu64, functions[n->function].whole_until_ns);
-		put_estimate(out, &e);
+		put_basis(out, p, &n->stats, &d);
 		fputs("\r\n", out);
 	}
 }

@@ -98,7 +98,7 @@ static void write_basis(struct json *j, const struct profile *p, const struct di
 
 	if (!estimate__any(p))
 		return;
-	json_member_string(j, "durations", !d->part ? "all" : d->tells ? "recorded" : "unresolved");
+	json_member_string(j, "durations", distribution__basis(d));
 	json_key(j, "avg_ns");
 	if (distribution__average(d, f, 0, &ns))
 		json_u64(j, ns);

@@ -129,6 +129,7 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 {
 	const struct profile_function *f = &p->functions[function];
 	const struct distribution d = distribution__of(p, function);
+	uint64_t average_ns;
 
 	table_writer__u64(w, l->id);
 	table_writer__text(w, f->name ? f->name : "");
@@ -153,6 +154,11 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 	else
 		table_writer__u64(w, l->whole_until_ns);
 	write_estimate(w, p, &f->stats);
+	table_writer__text(w, distribution__basis(&d));
+	if (distribution__average(&d, f, 0, &average_ns))
+		table_writer__u64(w, average_ns);
+	else
+		table_writer__null(w);
 	table_writer__row(w);
 }
 
@@ -161,7 +167,7 @@ static void write_functions(struct table_writer *w, const struct profile *p,
 {
 	size_t i, k;
 
-	table_writer__table(w, "functions", 15 + STATS + ESTIMATES);
+	table_writer__table(w, "functions", 17 + STATS + ESTIMATES);
 	for (i = 0; i < p->functions_cnt; i++)
 		if (functions[i].listed)
 			write_function(w, p, i, &functions[i]);

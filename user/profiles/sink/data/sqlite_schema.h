@@ -31,7 +31,9 @@ static const char sqlite_tables[] =
 	", "
 	"p50_ns INTEGER, p90_ns INTEGER, p99_ns INTEGER, sampled INTEGER NOT NULL, "
 	"dropped INTEGER NOT NULL, kind TEXT NOT NULL, whole INTEGER NOT NULL, "
-	"whole_until_ns INTEGER, " ESTIMATE_COLUMNS ");" /* NULL: it is whole */
+	"whole_until_ns INTEGER, " ESTIMATE_COLUMNS ", " /* NULL: it is whole */
+	/* NULL: it is not known. Queries that join `hot`, which has an avg_ns, are older. */
+	"durations TEXT NOT NULL, average_ns INTEGER);"
 	"CREATE TABLE aliases (function INTEGER NOT NULL REFERENCES functions, "
 	"symbol TEXT NOT NULL);"
 	"CREATE TABLE threads (id INTEGER PRIMARY KEY, pid INTEGER NOT NULL, tid INTEGER NOT NULL, "
@@ -91,14 +93,7 @@ static const char sqlite_views[] =
 	"CREATE VIEW hot AS SELECT name, module, calls, total_ns / 1e6 AS total_ms, "
 	"self_ns / 1e6 AS self_ms, off_self_ns / 1e6 AS off_self_ms, "
 	"100.0 * self_ns / (SELECT NULLIF(total(self_ns), 0) FROM functions) AS self_percent, "
-	/* Of finished calls, as max_ns is: by their buckets where there are others. */
-	"CASE WHEN calls = ifnull((SELECT sum(b.calls) FROM buckets b "
-	"WHERE b.function = functions.id), calls) "
-	"AND total_ns BETWEEN 1.0 * min_ns * calls AND 1.0 * max_ns * calls "
-	"THEN CAST(total_ns AS REAL) / NULLIF(calls, 0) "
-	"ELSE max(min_ns, min(max_ns, "
-	"(SELECT sum(b.calls * (b.low_ns + b.high_ns) / 2.0) / sum(b.calls) FROM buckets b "
-	"WHERE b.function = functions.id))) END AS avg_ns, max_ns, id AS function "
+	"average_ns AS avg_ns, max_ns, id AS function "
 	"FROM functions ORDER BY self_ns DESC;"
 	/* Who calls whom, over all paths; caller NULL: nobody who was traced. */
 	"CREATE VIEW callers AS SELECT caller.name AS caller, callee.name AS callee, "
