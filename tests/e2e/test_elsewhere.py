@@ -36,6 +36,19 @@ class Elsewhere(harness.TestCase):
     def test_stripped(self):
         done = self.listed("-F", "fib", "--", program("calc-stripped"))
         self.assert_one_line(done, 1, "calc-stripped is stripped", "func_0x", "DEBUGINFOD_URLS")
+        # What a stripped program exports has its name all the same.
+        path, source = self.path("exports"), self.path("exports.c")
+        hidden = "".join(f"__attribute__((noinline)) int f{i}(int n) {{ return n * {i + 7}; }}\n"
+                         for i in range(9))
+        with open(source, "w", encoding="utf-8") as file:
+            file.write(f"{hidden}__attribute__((visibility(\"default\"))) int shown(int n) "
+                       "{ return f1(n) + f2(n) + f3(n) + f4(n) + f5(n) + f6(n); }\n"
+                       "int main(int n, char **v) { return shown(n) & 1; }\n")
+        subprocess.run(["gcc", "-O1", "-s", "-rdynamic", "-fvisibility=hidden", source, "-o", path],
+                       check=True)
+        done = self.listed("-F", "shwon", "--", path)
+        self.assert_one_line(done, 1, "no function matches 'shwon', the nearest: shown: ",
+                             "is stripped")
         done = self.listed("--", program("calc-stripped"))
         self.assertEqual(done.status, 0)
         self.assertIn("calc-stripped is stripped, so its functions go by their addresses", done.stderr)

@@ -147,6 +147,19 @@ class Names(WhomCase):
             process.go()
             process.finish()
 
+    def test_no_such_function(self):
+        """Another process of the same program will not have it: a misspelt name is told as such."""
+        target = self.target(self.calc, 3)
+        tracer = self.proftrace("-p", self.name, "-F", "sqare", "-f", "tree").wait_tracing()
+        done = tracer.interrupt()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn("no function matches 'sqare'; the nearest: square", done.stderr)
+        self.assertNotIn("once it is loaded", done.stderr)
+        # What was not probed is not said to be idle.
+        self.assertRegex(done.stdout, r"^no calls were seen in .*: 0 functions were probed\n\Z")
+        target.go()
+        target.finish()
+
     def test_nobody_has_it(self):
         target = self.target(self.calc)
         for options, words in (

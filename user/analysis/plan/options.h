@@ -21,15 +21,16 @@ struct plan_options {
 			      later cannot make them dangerous */
 	/* A context was made (makecontext), or that would go unnoticed. */
 	bool contexts_made;
-	bool grows;	   /* planner__extend() will follow: files may be mapped later */
-	bool attaches;	   /* probes will be put in: files are claimed for return probes */
-	bool trace_events; /* that will be trace events */
-	bool new_programs; /* other programs than today's are expected: links are for every
-			      process */
-	bool anybody;	   /* they may be strangers' */
-	bool children;	   /* so they may be for the sake of forked children */
-	bool anywhere;	   /* -F NAME means the library that has it if the program has not */
-	bool skip_tiny;	   /* leave out functions that are cheaper than their probe */
+	bool grows;	    /* planner__extend() will follow: files may be mapped later */
+	bool attaches;	    /* probes will be put in: files are claimed for return probes */
+	bool trace_events;  /* that will be trace events */
+	bool new_programs;  /* other programs than today's are expected: links are for every
+			       process */
+	bool same_programs; /* but none of another name than those that run */
+	bool anybody;	    /* they may be strangers' */
+	bool children;	    /* so they may be for the sake of forked children */
+	bool anywhere;	    /* -F NAME means the library that has it if the program has not */
+	bool skip_tiny;	    /* leave out functions that are cheaper than their probe */
 	/* Leaves without loops get no exit probe; see plan_function.closed_at_entry. Not where
 	 * single calls, values or lines of them are wanted. */
 	bool closes_leaves;

@@ -532,6 +532,15 @@ int planner__give_up_returns(struct plan *p, const struct target *t,
 	return replace_some(p, t, opts, 0, p->objects_cnt, true);
 }
 
+static bool has_main(const struct target *t)
+{
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		if (t->objects[i].is_main)
+			return true;
+	}
+	return false;
+}
+
 /* Whether there is something to trace, or to wait for. */
 static bool found_any(const struct plan *p, const struct target *t, const struct filter *filter,
 		      const struct plan_options *opts, const struct unmatched_hopes *hopes)
@@ -567,6 +576,7 @@ int planner__make(const struct target *t, struct filter *filter, const struct pl
 			/* the dynamic linker tells */
 			.files = opts->grows && hooks__have(p->hooks, p->hooks_cnt, HOOK_LINK_MAP),
 			.programs = opts->grows && opts->new_programs,
+			.same = opts->same_programs && has_main(t),
 			.runs = opts->grows && t->launch,
 		};
 

@@ -138,10 +138,13 @@ static void report_function(const struct plan *p, const struct target *t,
 		       pat->object);
 	else if (speaks_of_stripped(p, t, pat, &at))
 		log_at(level,
-		       "no function matches '%s%s%s': %s is stripped, so its functions go by their "
-		       "addresses (func_0x...); %s",
-		       object, colon, pat->func, t->objects[at].path,
-		       other_files__names(t, at, text, sizeof(text)));
+		       "no function matches '%s%s%s'%s%s: %s is stripped, so its functions go by "
+		       "their addresses (func_0x...); %s",
+		       object, colon, pat->func,
+		       nearest_names(p, NULL, pat->func, false, names, sizeof(names))[0]
+			       ? ", the nearest: "
+			       : "",
+		       names, t->objects[at].path, other_files__names(t, at, text, sizeof(text)));
 	else if (nearest_names(p, t, pat->func, false, names, sizeof(names))[0])
 		log_at(level, "no function matches '%s%s%s'; the nearest: %s", object, colon,
 		       pat->func, names);
@@ -161,6 +164,11 @@ static bool report_pattern(const struct plan *p, const struct target *t,
 	/* A name much like others is misspelt, rather than one that comes later. */
 	if (pat->region && hopes->files)
 		mapped = nearest_names(p, NULL, pat->func, true, names, sizeof(names))[0];
+	/* Another process of a program that is mapped has no other functions. */
+	if (hopes->programs && hopes->same && mapped && !pat->region) {
+		report_function(p, t, pat, mapped, LOG_WARN);
+		return true;
+	}
 	if (hopes->programs || (!mapped && hopes->files)) {
 		log_warn("nothing matches '%s%s%s' yet; it is traced once it is loaded",
 			 pat->region   ? "region"

@@ -78,6 +78,8 @@ struct plan_options selection__plan_options(struct selection *w, const struct op
 		.closes_leaves = !o->calls && !o->callers && !w->lines.cnt,
 		.anywhere = o->callers && !o->exec,
 		.new_programs = o->follow || o->joins,
+		.same_programs = o->names_cnt && !o->follow && !o->unit && !o->cgroup &&
+				 !o->container && !o->user,
 		.anybody = o->joins,
 		.children = o->children,
 		.exits = o->exits,

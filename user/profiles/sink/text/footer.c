@@ -57,8 +57,8 @@ static int print_empty(struct printer *pr)
 	fprintf(pr->out, "%sno calls were seen%s in %s: %s function%s probed\n",
 		printer__style(pr, STYLE_BOLD), printer__style(pr, STYLE_PLAIN), duration, probed,
 		p->probes.functions == 1 ? " was" : "s were");
-	/* Intervals without calls are normal: no advice. */
-	if (pr->opts->interval)
+	/* Intervals without calls are normal: no advice. Why nothing was probed has been said. */
+	if (pr->opts->interval || !p->probes.functions)
 		return 0;
 	err = print_probed_names(pr);
 	if (err)
