@@ -76,6 +76,7 @@ struct insn {
 	bool fetches;	/* loads a register from the frame, as a function's end does */
 	bool exclusive; /* of accesses to memory of which one makes the other fail if it traps
 			   between */
+	bool faults;	/* writes to the first page, where nobody has memory: *(int *)1 = 0 */
 	bool dear;	/* may take more than a few dozen cycles, or is not known to take less */
 };
 

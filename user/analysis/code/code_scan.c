@@ -405,7 +405,7 @@ int code_scan__follow(struct code_scan *s, struct code_work work)
 {
 	uint64_t vaddr = work.vaddr;
 	const struct code_piece *piece;
-	bool called = false; /* nothing but nops since a call */
+	bool ends = false; /* nothing but nops since what may be the end: a call, a fault */
 	struct insn in;
 	size_t at;
 	int err;
@@ -441,13 +441,15 @@ int code_scan__follow(struct code_scan *s, struct code_work work)
 			return err;
 		if (!runs_on(&in))
 			return note_stop(s, vaddr);
-		called = in.flow == FLOW_CALL || (called && (in.is_nop || in.site == SITE_NOP));
+		ends = in.flow == FLOW_CALL || in.faults ||
+		       (ends && (in.is_nop || in.site == SITE_NOP));
 		vaddr += in.length;
 	}
 	if (piece && s->d->reached[at] == CODE_INSIDE)
 		s->code->bad = "runs into the middle of an instruction";
-	/* A call at the very end is one that never returns; Go puts a nop behind it. */
-	if (!piece && !called) {
+	/* A call at the very end is one that never returns; Go puts a nop behind it. And a program
+	 * that wants to crash writes to the first page (haproxy's ABORT_NOW()). */
+	if (!piece && !ends) {
 		code_scan__lose_track(s);
 		if (!s->code->no_exits)
 			s->code->no_exits = "runs on into what lies behind it";

@@ -75,6 +75,7 @@ static void fields_read(const ZydisDecodedInstruction *in, const uint8_t *bytes,
 			f->bad_prefix = true;
 		if (p == 0x3e)
 			f->notrack = true;
+		f->far |= p == 0x64 || p == 0x65;
 		f->locks |= p == 0xf0;
 		f->repeats |= p == 0xf3;
 		if ((p & 0xf0) == 0x40)
@@ -279,6 +280,17 @@ static bool classify_flow(const struct insn_fields *f, struct insn *out)
 	}
 }
 
+#define FIRST_PAGE 4096
+
+/* Of `mov $0, address`: whether the address is that of the first page, and not of a segment. */
+static bool is_in_first_page(const struct insn_fields *f)
+{
+	bool absolute =
+		f->mod == 0 && f->has_sib && f->base == RBP && f->index == RSP && !(f->rex & 2);
+
+	return absolute && !f->far && f->disp >= 0 && f->disp < FIRST_PAGE;
+}
+
 static void classify_onebyte(const struct insn_fields *f, struct insn *out)
 {
 	if (classify_stack(f, out) || classify_flow(f, out))
@@ -313,6 +325,10 @@ static void classify_onebyte(const struct insn_fields *f, struct insn *out)
 		/* A subtraction sets the flags as well: clang's unoptimised switches */
 		out->compares = f->reg == 7 || f->reg == 5;
 		out->constant = f->imm;
+		break;
+	case 0xc6 ... 0xc7:
+		stack_write(f, out);
+		out->faults = is_in_first_page(f);
 		break;
 	default:
 		stack_write(f, out);

@@ -17,6 +17,7 @@ struct insn_fields {
 	bool operand16;	 /* 66 prefix */
 	bool bad_prefix; /* segment override or lock: the kernel refuses a probe */
 	bool notrack;
+	bool far;	      /* of the segment of fs or gs: a thread's own memory */
 	bool locks, repeats;  /* f0, f3 prefix */
 	uint8_t rex;	      /* the whole byte, 0: none */
 	uint8_t mod, reg, rm; /* without REX extension */
