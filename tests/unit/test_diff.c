@@ -502,6 +502,9 @@ static void test_text(void **state)
 	static const char *const waiting[] = {"of it on a CPU 70.0 ms -> 70.0 ms: 0 ns, 0.0%\n"
 					      "more than half of the change is waiting",
 					      NULL};
+	static const char *const alike[] = {
+		"time has not changed by more than noise;",
+		"\nin all traced calls 70.0 ms -> 71.0 ms: +1.00 ms, +1.4%, within noise\n", NULL};
 	static const char *const verbose[] = {"within noise:", "leaf", NULL};
 	static const char *const coloured[] = {"\033[31m", "+40.0 ms", "\033[1mwork", NULL};
 	struct diff *d =
@@ -510,6 +513,10 @@ static void test_text(void **state)
 	struct diff *other;
 
 	expect_lines(d, &sink_tree, &(struct sink_options){0}, expected);
+	other = compare(program("prog", "/bin/prog", false, 40 * MS),
+			program("prog", "/bin/prog", false, 41 * MS), (struct diff_options){0});
+	expect_lines(other, &sink_tree, &(struct sink_options){0}, alike);
+	release(other);
 	expect_lines(d, &sink_flat, &(struct sink_options){.verbose = true}, verbose);
 	expect_lines(d, &sink_tree, &(struct sink_options){.color = true}, coloured);
 	d->runs[DIFF_NEW].profile->nodes[1].stats.off_ns = 40 * MS;

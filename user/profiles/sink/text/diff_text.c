@@ -127,10 +127,14 @@ static void print_whole(const struct diff_table *t, const char *what, const stru
 
 	if (change__percent(c, &percent))
 		text_signed_percent(percent, share, sizeof(share));
-	fprintf(t->pr.out, "%s %s -> %s: %s%s, %s%s\n", what,
+	fprintf(t->pr.out, "%s %s -> %s: %s%s, %s%s", what,
 		text_duration(c->old_ns, old, sizeof(old)),
-		text_duration(c->new_ns, now, sizeof(now)), diff_table__direction(t, c->ns),
-		text_signed_duration(c->ns, change, sizeof(change)), share, style(t, STYLE_PLAIN));
+		text_duration(c->new_ns, now, sizeof(now)),
+		c->noise ? "" : diff_table__direction(t, c->ns),
+		text_signed_duration(c->ns, change, sizeof(change)), share,
+		c->noise ? "" : style(t, STYLE_PLAIN));
+	/* The sentence above would seem to say otherwise. */
+	fputs(c->noise && c->ns ? ", within noise\n" : "\n", t->pr.out);
 }
 
 /* Whether the time on a CPU is less than half of the change. */
