@@ -250,6 +250,31 @@ static void a_noisy_host(void **state)
 	assert_true(q.median < 0.06 && q.most < 0.25 && q.inside > 0.88);
 }
 
+/* The only window of a short run is of a moment when all takes twice as long: its error tells that
+ * the rate may be twice as high, by three standard errors of the ratio. */
+static void the_only_window(void **state)
+{
+	struct load l = steady();
+	struct rates *r = rates_of(&l, 1, 1);
+	struct rate rates[FUNCTIONS];
+	double factor;
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		l.calls[f] *= 0.5;
+	window(r, &l, 3);
+	burst(r, &l);
+	assert_int_equal(rates__estimate(r, rates), 0);
+	factor = log(2 * true_rate(&l, 3) / rates[3].per_ns);
+	assert_true(factor < 3 * sqrt(rates[3].variance));
+	assert_true(rates[3].variance < 0.1);
+	/* Where looks agree, they are known to. */
+	for (int i = 0; i < 20; i++)
+		window(r, &l, 3);
+	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_true(rates[3].variance < 0.01);
+	rates__free(r);
+}
+
 /* All that is known of one function's rate is a window of which the host has taken nearly all. */
 static void an_interrupted_window(void **state)
 {
@@ -396,6 +421,7 @@ int main(void)
 		cmocka_unit_test(two_kinds_of_threads),
 		cmocka_unit_test(turns),
 		cmocka_unit_test(a_noisy_host),
+		cmocka_unit_test(the_only_window),
 		cmocka_unit_test(an_interrupted_window),
 		cmocka_unit_test(a_wrong_guess),
 		cmocka_unit_test(what_is_too_dear_to_count),

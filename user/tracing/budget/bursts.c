@@ -83,6 +83,7 @@ struct bursts {
 	struct turns_seen seen;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
 	uint64_t start_ran_ns, off_ran_ns, off_since_ns;
+	uint64_t charged_ran_ns; /* how long the target had run as hits were charged last */
 	bool off;
 	uint64_t taken, taken_ns;
 	uint32_t seed;
@@ -624,11 +625,25 @@ static int take_burst(struct bursts *b, uint64_t now)
 	return err == -ENOMEM ? err : 0;
 }
 
+/* Charges hits of probes on their way out. Returns whether these cost so much that a window would
+ * be worth nothing: those of what was dropped a moment ago, which take some 100 ms to go. */
+static bool probes_are_going(struct bursts *b)
+{
+	uint64_t ran = ran_ns(b), since_ns = ran - b->charged_ran_ns;
+	double passed_ns = charge_passed(b);
+
+	b->bursts.cost_ns += passed_ns;
+	b->charged_ran_ns = ran;
+	return passed_ns > MOST_OTHERS * (double)since_ns;
+}
+
 int bursts__look(struct bursts *b, uint64_t now_ns)
 {
+	bool going;
+
 	if (!b || b->off || !b->dropped)
 		return 0;
-	b->bursts.cost_ns += charge_passed(b);
+	going = probes_are_going(b);
 	if (b->ended_ns && now_ns > b->ended_ns + GONE_NS) {
 		tracer__forget_bursts(b->in->tracer, b->ended_ns);
 		b->ended_ns = 0;
@@ -639,7 +654,7 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 		       first_burst_probes(b)))
 		return take_burst(b, now_ns);
 	/* Probes that are being taken out slow the target down, ten times for moments. */
-	if (b->ended_ns)
+	if (b->ended_ns || going)
 		return 0;
 	return turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), now_ns, WINDOW_MOST)
 		       ? take_window(b)
