@@ -124,14 +124,17 @@ class Reasons(harness.TestCase):
                 ("condition", "condition", "task_ready", "take_task › .*pthread_cond_wait"),
                 ("barrier", "barrier", "barrier", "meet › .*pthread_barrier_wait"),
                 ("rwlock", "rwlock", "cache_lock", "read_cache › .*pthread_rwlock_rdlock"),
+                ("rwlock_writer", "rwlock", "cache_lock",
+                 "write_cache › .*pthread_rwlock_wrlock"),
                 ("busy_holder", "lock", r"log_file\.lock", ".* › .*pthread_mutex_lock"),
                 ("mutex", "lock", "table_lock", ".* › .*pthread_mutex_lock")):
             with self.subTest(cause=cause):
                 done = self.process(harness.PROFTRACE, *OPTIONS, "-f", "locks", "--",
                                     harness.program("causes"), cause).finish()
                 self.assertEqual(done.status, 0, done)
+                deed = {"rwlock": "readers", "rwlock_writer": "writers"}.get(cause, "waited")
                 self.assertRegex(done.stdout, rf"(?m)%  {kind} {name} of process [0-9]+\n"
-                                 rf".*100.0%  waited in    causes: .*{where}\b")
+                                 rf".*100.0%  {deed} in +causes: .*{where}\b")
 
     def test_mappings(self):
         """A page fault that waits until another thread has changed the process's mappings waits for
@@ -161,6 +164,17 @@ class Reasons(harness.TestCase):
         self.assertRegex(text, r"(?m)wait_lock;.*\[futex\];\[lock\];\[lock \w+\]"
                          r";\[by other: hand_lock › .*\] [0-9]+$")
         self.assertRegex(text, r"(?m)wait_cpu;\[preempted\];\[cpu\] [0-9]+$")
+
+    def test_roles(self):
+        """A wait for an rwlock is told as a reader's or a writer's."""
+        for cause, role in (("rwlock", "reader"), ("rwlock_writer", "writer")):
+            with self.subTest(cause=cause):
+                result = self.path(cause + ".folded")
+                done = self.process(harness.PROFTRACE, "-w", "off", *OPTIONS, "-o", result, "--",
+                                    harness.program("causes"), cause).finish()
+                self.assertEqual(done.status, 0, done)
+                with open(result, encoding="utf-8") as lines:
+                    self.assertIn(f";[lock];[lock cache_lock, as a {role}];", lines.read())
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ CAUSES = {
     "deadline": (r"waiting for lock table_lock, held by `flush_log` in thread helper", "flush_log"),
     "busy_holder": (r"waiting for lock log_file\.lock, held by `write_log` in thread helper",
                     "write_log"),
-    "rwlock": (r"waiting on cache_lock, woken by `fill_cache` in thread helper", "fill_cache"),
+    "rwlock": (r"waiting to read cache_lock, held by `fill_cache` in thread helper", "fill_cache"),
+    "rwlock_writer": (r"waiting to write cache_lock, held by `fill_cache` in thread helper",
+                      "fill_cache"),
     "file_lock": (r"waiting for a lock \(\S+\) in `own_file`, woken by `lock_file` in thread helper",
                   "lock_file"),
     "condition": (r"waiting on task_ready, woken by `produce` in thread helper", "produce"),
@@ -152,9 +154,26 @@ class Why(harness.TestCase):
             with self.subTest(kind=kind):
                 self.assertRegex(group["why"]["sentence"], CAUSES[kind][0])
 
-    def locks(self, file):
+    def test_roles(self):
+        """Readers and writers of an rwlock are told apart, also without debug information."""
+        bare = self.path("causes")
+        subprocess.run(["objcopy", "--strip-debug", program("causes"), bare], check=True)
+        for file in (program("causes"), bare):
+            for kind, role, function in (("rwlock", "reader", "read_cache"),
+                                         ("rwlock_writer", "writer", "write_cache")):
+                with self.subTest(file=file, kind=kind):
+                    self.assertRegex(self.locks(file, kind),
+                                     r"rwlock cache_lock of process [0-9]+\n"
+                                     rf" .*%  {role}s in   causes: .*› {function}\n")
+        group, _ = self.group("rwlock_writer")
+        roles = {part.get("role") for part in group["why"]["parts"]}
+        self.assertEqual(roles, {None, "writer"})
+        self.assertIn("writer", {part.get("role") for session in group["slowest"]
+                                 for part in session["critical_path"]})
+
+    def locks(self, file, *args):
         """The locks that the program has waited for."""
-        done = self.process(PROFTRACE, *UNLIMITED, "--calls", "-f", "locks", "--", file,
+        done = self.process(PROFTRACE, *UNLIMITED, "--calls", "-f", "locks", "--", file, *args,
                             stdin=subprocess.DEVNULL).finish()
         self.assertEqual(done.status, 0, str(done))
         return done.stdout

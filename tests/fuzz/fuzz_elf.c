@@ -119,7 +119,7 @@ static void check_variables(const struct elf_image *img)
 {
 	const struct elf_section *sections;
 	struct variables *v = NULL;
-	char member[VARIABLE_PATH];
+	char member[VARIABLE_PATH], word[VARIABLE_WORD];
 	size_t cnt;
 
 	if (variables__open(img, "", &v))
@@ -131,8 +131,9 @@ static void check_variables(const struct elf_image *img)
 
 		if (!symbol_lookup_data(img, vaddr, &s))
 			continue;
-		variables__member(v, s.vaddr, vaddr - s.vaddr, member);
+		variables__member(v, s.vaddr, vaddr - s.vaddr, member, word);
 		if (!memchr(member, '\0', sizeof(member)) ||
+		    !memchr(word, '\0', sizeof(word)) ||
 		    (*member && *member != '.' && *member != '['))
 			abort();
 	}

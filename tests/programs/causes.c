@@ -220,6 +220,12 @@ TRACED void read_cache(int slow)
 	pthread_rwlock_unlock(&cache_lock);
 }
 
+TRACED void write_cache(int slow)
+{
+	pthread_rwlock_wrlock(&cache_lock);
+	pthread_rwlock_unlock(&cache_lock);
+}
+
 TRACED void own_file(int slow)
 {
 	flock(files[0], LOCK_EX);
@@ -435,6 +441,7 @@ static const struct kind {
 	{"deadline", lock_in_time, flush_log, 1},
 	{"busy_holder", lock_log, write_log, 1},
 	{"rwlock", read_cache, fill_cache, 1},
+	{"rwlock_writer", write_cache, fill_cache, 1},
 	{"file_lock", own_file, lock_file, 1},
 	{"condition", take_task, produce, 0},
 	{"semaphore", take_item, post_item, 0},

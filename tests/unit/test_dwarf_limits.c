@@ -142,12 +142,12 @@ static void find_parameter(struct elf_image *img)
 static void find_variable(struct elf_image *img)
 {
 	struct variables *v = NULL;
-	char path[VARIABLE_PATH];
+	char path[VARIABLE_PATH], word[VARIABLE_WORD];
 
 	if (variables__open(img, "", &v))
 		return;
 	for (int i = 0; i < 100; i++)
-		assert_false(variables__member(v, vaddr_of_work(img), i, path));
+		assert_false(variables__member(v, vaddr_of_work(img), i, path, word));
 	variables__free(v);
 }
 

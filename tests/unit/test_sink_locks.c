@@ -88,11 +88,12 @@ static void test_kinds(void **state)
 					    "__lll_lock_wait", NULL};
 	static const char *const semaphore[] = {"__new_sem_wait_slow64.constprop.0", NULL};
 	static const char *const join[] = {"__pthread_clockjoin_ex", "futex_wait", NULL};
-	static const char *const rwlock[] = {"pthread_rwlock_rdlock", NULL};
+	static const char *const reader[] = {"pthread_rwlock_rdlock", NULL};
+	static const char *const writer[] = {"__pthread_rwlock_timedwrlock64", NULL};
 	static const char *const barrier[] = {"pthread_barrier_wait", NULL};
 	static const char *const other[] = {"syscall", NULL};
 	struct profile *p = fixture_new();
-	uint32_t locks[3];
+	uint32_t locks[5];
 
 	fixture_function(p, "sem_wait");
 	fixture_function(p, "[futex]");
@@ -100,13 +101,16 @@ static void test_kinds(void **state)
 	locks[0] = wait_function(p, "[lock 0x1008]");
 	locks[1] = wait_function(p, "[lock 0x100c]");
 	locks[2] = wait_function(p, "[lock 0x2004]");
+	locks[3] = wait_function(p, "[lock 0x2004, as a reader]");
+	locks[4] = wait_function(p, "[lock 0x2004, as a writer]");
 	fixture_thread(p, 7, 7, "server");
 	libc_waits(p, condition, locks[0], 4000);
 	libc_waits(p, condition, locks[1], 4000);
 	libc_waits(p, again, locks[2], 7000);
 	libc_waits(p, semaphore, locks[2], 6000);
 	libc_waits(p, join, locks[2], 5000);
-	libc_waits(p, rwlock, locks[2], 4000);
+	libc_waits(p, reader, locks[3], 3000);
+	libc_waits(p, writer, locks[4], 1000);
 	libc_waits(p, barrier, locks[2], 3000);
 	libc_waits(p, other, locks[1], 2000);
 	fixture_finish(p);
@@ -116,8 +120,10 @@ static void test_kinds(void **state)
 		       "    7.00 us  100.0%  waited in    server: sem_wait › pthread_cond_wait › "
 		       "__pthread_mutex_cond_lock\n"
 		       "    4.00 us   11.4%  rwlock 0x2004 of process 7\n"
-		       "    4.00 us  100.0%  waited in    server: sem_wait › "
+		       "    3.00 us   75.0%  readers in   server: sem_wait › "
 		       "pthread_rwlock_rdlock\n"
+		       "    1.00 us   25.0%  writers in   server: sem_wait › "
+		       "__pthread_rwlock_timedwrlock64\n"
 		       "    2.00 us    5.7%  lock 0x100c of process 7\n"
 		       "    2.00 us  100.0%  waited in    server: sem_wait › syscall\n"
 		       "    3.00 us    8.6%  barrier 0x2004 of process 7\n"
@@ -134,7 +140,7 @@ static void test_kinds(void **state)
 		       "__pthread_clockjoin_ex\n"
 		       "\n"
 		       "entered 0 = returned 0 + unwound 0 + open 0; lost 0, dropped 0\n"
-		       "0 ns, 0 of 19 probed functions called\n");
+		       "0 ns, 0 of 22 probed functions called\n");
 	profile__free(p);
 }
 

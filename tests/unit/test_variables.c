@@ -50,16 +50,23 @@ static const char source[] =
 	"	AT(at_6, IN_LOG(futexes[1][3]));\n"
 	"	AT(at_7, 3 * sizeof(Shard) + __builtin_offsetof(Shard, lock));\n"
 	"	AT(at_8, IN_LOG(stripes) + 2 * sizeof(std::mutex));\n"
+	"	AT(at_9, IN_LOG(rw) + 8);\n"
+	"	AT(at_10, IN_LOG(rw) + 12);\n"
 	"}\n"
 	"}\n"
 	"namespace ns { Shard *inside() { static Shard local; return &local; } }\n"
 	"asm(\".globl local_here\\n.set local_here, _ZZN2ns6insideEvE5local\");\n";
 
-static const char *const names[] = {"at_0", "at_1", "at_2", "at_3", "at_4",
-				    "at_5", "at_6", "at_7", "at_8"};
+static const char *const names[] = {"at_0", "at_1", "at_2", "at_3", "at_4", "at_5",
+				    "at_6", "at_7", "at_8", "at_9", "at_10"};
 static const char *const expected[] = {
-	".inherited",	".name[7]",	  ".lock",    ".rw",	     ".queue.items",
-	".queue.ready", ".futexes[1][3]", "[3].lock", ".stripes[2]",
+	".inherited",	  ".name[7]", ".lock",	     ".rw", ".queue.items", ".queue.ready",
+	".futexes[1][3]", "[3].lock", ".stripes[2]", ".rw", ".rw",
+};
+/* Names of the innermost members; NULL: not looked at. */
+static const char *const words[] = {
+	"__lock", "name",   "__lock",	       "__readers",	  NULL, NULL, "futexes",
+	"__lock", "__lock", "__wrphase_futex", "__writers_futex",
 };
 
 enum { PLACES = sizeof(names) / sizeof(*names) };
@@ -77,7 +84,7 @@ static void expect(const char *compiler)
 {
 	struct elf_image *img;
 	struct variables *v;
-	char path[VARIABLE_PATH];
+	char path[VARIABLE_PATH], word[VARIABLE_WORD];
 	int fd;
 
 	write_text("a.cpp", source);
@@ -87,21 +94,23 @@ static void expect(const char *compiler)
 	for (size_t i = 0; i < PLACES; i++) {
 		uint64_t vaddr = symbol(img, i == 7 ? "shards" : "log_file");
 
-		assert_true(variables__member(v, vaddr, symbol(img, names[i]), path));
+		assert_true(variables__member(v, vaddr, symbol(img, names[i]), path, word));
 		assert_string_equal(path, expected[i]);
+		if (words[i])
+			assert_string_equal(word, words[i]);
 	}
-	assert_true(variables__member(v, symbol(img, "plain"), 0, path));
+	assert_true(variables__member(v, symbol(img, "plain"), 0, path, word));
 	assert_string_equal(path, "");
-	assert_true(variables__member(v, symbol(img, "condition"), 12, path));
+	assert_true(variables__member(v, symbol(img, "condition"), 12, path, word));
 	assert_string_equal(path, "");
-	assert_true(variables__member(v, symbol(img, "pointer"), 4, path));
+	assert_true(variables__member(v, symbol(img, "pointer"), 4, path, word));
 	assert_string_equal(path, "");
 	/* In a function; behind the end; and what is no variable. */
-	assert_true(variables__member(v, symbol(img, "local_here"), 8, path));
+	assert_true(variables__member(v, symbol(img, "local_here"), 8, path, word));
 	assert_string_equal(path, ".lock");
-	assert_true(variables__member(v, symbol(img, "shards"), 1000000, path));
+	assert_true(variables__member(v, symbol(img, "shards"), 1000000, path, word));
 	assert_string_equal(path, "");
-	assert_false(variables__member(v, symbol(img, "work"), 0, path));
+	assert_false(variables__member(v, symbol(img, "work"), 0, path, word));
 	assert_string_equal(path, "");
 	variables__free(v);
 	close_image(img, fd);

@@ -7,6 +7,7 @@
 
 #include "calls/profile.h"
 #include "record/format/encode.h"
+#include "timeline/rwlocks.h"
 #include "timeline/waits.h"
 
 #define WAITS 10000 /* more than a block holds */
@@ -29,6 +30,44 @@ static struct waits *make(void)
 	add(w, 120, 10, 7);
 	assert_int_equal(waits__settle(w, NULL, 0), 0);
 	return w;
+}
+
+/* Who waits for an rwlock at 0x5000: where, for which value, and as what. */
+static void test_roles(void **state)
+{
+	static const struct {
+		const char *word;
+		uint32_t offset, kind, told;
+	} rows[] = {
+		{"__readers", 0, WAIT_OBJECT_FUTEX, WAIT_OBJECT_READ},
+		{"__wrphase_futex", 8, WAIT_OBJECT_FUTEX, WAIT_OBJECT_READ},
+		{"__wrphase_futex", 8, WAIT_OBJECT_LOCK, WAIT_OBJECT_WRITE},
+		{"__writers_futex", 12, WAIT_OBJECT_FUTEX, WAIT_OBJECT_WRITE},
+		{"?__wrphase_futex", 8, WAIT_OBJECT_FUTEX, WAIT_OBJECT_READ},
+		{"?__writers_futex", 12, WAIT_OBJECT_FUTEX, WAIT_OBJECT_WRITE},
+		/* A mutex in a structure as large as an rwlock; a mutex; a file. */
+		{"?__wrphase_futex", 0, WAIT_OBJECT_LOCK, WAIT_OBJECT_LOCK},
+		{"__lock", 0, WAIT_OBJECT_LOCK, WAIT_OBJECT_LOCK},
+		{"", 0, WAIT_OBJECT_FUTEX, WAIT_OBJECT_FUTEX},
+		{"__writers_futex", 0, WAIT_OBJECT_FILE, WAIT_OBJECT_FILE},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct recorded_wait w = {.kind = rows[i].kind, .object = 0x5000 + rows[i].offset};
+
+		rwlock__tell(&w, rows[i].word);
+		assert_int_equal(w.kind, rows[i].told);
+		assert_int_equal(w.object, 0x5000);
+	}
+	assert_int_equal(rwlock__role("pthread_rwlock_rdlock"), WAIT_OBJECT_READ);
+	assert_int_equal(rwlock__role("__pthread_rwlock_clockrdlock64"), WAIT_OBJECT_READ);
+	assert_int_equal(rwlock__role("___pthread_rwlock_wrlock"), WAIT_OBJECT_WRITE);
+	assert_int_equal(rwlock__role("pthread_rwlock_timedwrlock"), WAIT_OBJECT_WRITE);
+	assert_int_equal(rwlock__role("pthread_rwlock_unlock"), WAIT_OBJECT_NONE);
+	assert_int_equal(rwlock__role("my_rdlock"), WAIT_OBJECT_NONE);
+	assert_string_equal(wait_object__role(WAIT_OBJECT_READ), "reader");
+	assert_string_equal(wait_object__role(WAIT_OBJECT_WRITE), "writer");
+	assert_null(wait_object__role(WAIT_OBJECT_LOCK));
 }
 
 static void test_order(void **state)
@@ -188,9 +227,9 @@ static void test_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_order),	  cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_objects),	  cmocka_unit_test(test_recorded),
-		cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_roles),	 cmocka_unit_test(test_order),
+		cmocka_unit_test(test_cut),	 cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_recorded), cmocka_unit_test(test_mutations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -534,6 +534,44 @@ static void test_mixed(void **state)
 	profile__free(p);
 }
 
+/* Readers and writers of one rwlock wait for different things: two parts, each with its holder. */
+static void test_roles(void **state)
+{
+	struct profile *p = make();
+	char sentence[WHY_SENTENCE], text[WHY_TEXT];
+	struct chain_part part = {.reason = WAIT_LOCK,
+				  .kind = WAIT_OBJECT_WRITE,
+				  .object_name = "rates",
+				  .function = UINT32_MAX};
+	struct session_ranks ranks;
+	struct session_why why;
+
+	for (int i = 0; i < 2; i++)
+		add_wait(p,
+			 (struct recorded_wait){.begin_ns = 40500 + 3500 * i,
+						.took_ns = i ? 3000 : 3500,
+						.reason = WAIT_LOCK,
+						.kind = i ? WAIT_OBJECT_WRITE : WAIT_OBJECT_READ,
+						.object = 0x1000,
+						.object_name = "rates",
+						.at = {7, 8, 1, 2, "srv"},
+						.waker = {7, 9, 2, 3, "writer"}},
+			 1);
+	assert_int_equal(waits__settle(p->waits, paths, 3), 0);
+	p->sessions = find(p);
+	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
+	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
+	assert_non_null(strstr(session_why__sentence(p, &why, sentence),
+			       "3.50 us waiting to read rates, held by `flush` in thread writer"));
+	assert_non_null(strstr(sentence,
+			       "3.00 us waiting to write rates, held by `flush` in thread writer"));
+	assert_string_equal(chain_part__text(p, &part, text),
+			    "waiting for lock rates, as a writer in no traced call");
+	session_why__fini(&why);
+	session_ranks__fini(&ranks);
+	profile__free(p);
+}
+
 static uint32_t random_word(uint32_t *state, uint32_t below)
 {
 	*state = *state * 1664525 + 1013904223;
@@ -556,7 +594,7 @@ static void test_nonsense(void **state)
 				.took_ns = random_word(&seed, 6000),
 				.ready_ns = random_word(&seed, 9000),
 				.reason = random_word(&seed, 13),
-				.kind = random_word(&seed, 6),
+				.kind = random_word(&seed, WAIT_OBJECTS + 1),
 				.object = random_word(&seed, 3),
 				.at = {7, 8 + random_word(&seed, 3), 1, random_word(&seed, 6), "a"},
 				.waker = {random_word(&seed, 2) * 7, 8 + random_word(&seed, 4), 1,
@@ -616,6 +654,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_behind, range_teardown),
 		cmocka_unit_test_teardown(test_dropped, range_teardown),
 		cmocka_unit_test_teardown(test_mixed, range_teardown),
+		cmocka_unit_test_teardown(test_roles, range_teardown),
 		cmocka_unit_test_teardown(test_nonsense, range_teardown),
 		cmocka_unit_test(test_names),
 	};

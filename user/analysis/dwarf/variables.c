@@ -148,6 +148,7 @@ struct way {
 	uint64_t offset;   /* in that */
 	unsigned int left; /* entries that may still be looked at */
 	bool reserved;	   /* the last member with a name was the library's own */
+	char *word;	   /* that name */
 	char *path;
 	size_t len;
 };
@@ -291,8 +292,10 @@ static bool enter_structure(struct way *w)
 	if (!find_part(w, &part))
 		return false;
 	name = dwarf_tag(&part.die) == DW_TAG_member ? die_name(&part.die) : NULL;
-	if (name)
+	if (name) {
 		w->reserved = is_reserved(name);
+		snprintf(w->word, VARIABLE_WORD, "%s", name);
+	}
 	if (name && !w->reserved) {
 		char step[VARIABLE_PATH];
 
@@ -338,14 +341,15 @@ static bool enter_array(struct way *w)
 }
 
 bool variables__member(struct variables *v, uint64_t vaddr, uint64_t offset,
-		       char path[VARIABLE_PATH])
+		       char path[VARIABLE_PATH], char word[VARIABLE_WORD])
 {
 	struct dwarf_file *f = &v->units.file;
-	struct way w = {.file = f, .offset = offset, .left = MAX_MEMBERS, .path = path};
+	struct way w = {
+		.file = f, .offset = offset, .left = MAX_MEMBERS, .path = path, .word = word};
 	bool inside = true;
 	Dwarf_Die die;
 
-	*path = '\0';
+	*path = *word = '\0';
 	if (!find_variable(v, vaddr, &die) || !die_type(&die, &w.type))
 		return false;
 	find_definition(&w.type);

@@ -43,6 +43,29 @@ size_t symbol_lookup(const struct elf_image *img, const char *const *names, size
 	return found;
 }
 
+static bool is_used_in(const struct elf_image *img, uint32_t type, const char *wanted)
+{
+	struct sym_table tab;
+	bool found = false;
+	Elf64_Sym sym;
+	size_t len;
+
+	if (sym_table__open(img, type, &tab))
+		return false;
+	while (!found && sym_table__next(&tab, &sym)) {
+		const char *name = sym_table__name(&tab, &sym, &len);
+
+		found = name && !strncmp(name, wanted, len) && !wanted[len];
+	}
+	sym_table__close(&tab);
+	return found;
+}
+
+bool symbol_is_used(const struct elf_image *img, const char *name)
+{
+	return is_used_in(img, SHT_DYNSYM, name) || is_used_in(img, SHT_SYMTAB, name);
+}
+
 static void look_for_data(const struct elf_image *img, uint32_t type, uint64_t vaddr,
 			  struct data_symbol *out)
 {

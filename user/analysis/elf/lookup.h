@@ -17,6 +17,9 @@ struct elf_image;
 size_t symbol_lookup(const struct elf_image *img, const char *const *names, size_t cnt,
 		     uint64_t *vaddrs);
 
+/* Whether the object has the symbol, in its .dynsym or .symtab, be it defined there or not. */
+bool symbol_is_used(const struct elf_image *img, const char *name);
+
 /* A variable. */
 struct data_symbol {
 	char name[80]; /* cut to that */

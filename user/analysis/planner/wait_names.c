@@ -21,13 +21,13 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-#define LOOK_NS	  1000000000ull /* between two looks at the mappings of a process */
-#define OPEN_NS	  150000000ull	/* CPU time, to open the debug information of a file */
-#define PROCESSES 256		/* whose mappings are known */
-#define ADDRESSES 16384		/* that have been asked for */
-#define SMALL_BYTES                                                                  \
-	64 /* a variable that is hardly more than a lock or a condition is called by \
-	      its name alone */
+#define LOOK_NS	     1000000000ull /* between two looks at the mappings of a process */
+#define OPEN_NS	     150000000ull  /* CPU time, to open the debug information of a file */
+#define PROCESSES    256	   /* whose mappings are known */
+#define ADDRESSES    16384	   /* that have been asked for */
+#define RWLOCK_BYTES 56		   /* of a pthread_rwlock_t on 64-bit machines */
+/* A variable that is hardly more than a lock or a condition is called by its name alone. */
+#define SMALL_BYTES 64
 
 /* Memory of a process that holds variables of a file. */
 struct data_range {
@@ -47,6 +47,7 @@ struct named_variable {
 	pid_t pid;
 	uint64_t address;
 	char *name; /* NULL: it has none */
+	char word[VARIABLE_WORD];
 };
 
 /* A file's variables. */
@@ -55,6 +56,7 @@ struct named_object {
 	struct elf_image *img, *debug; /* NULL: it is the plan's; there is none */
 	bool members_looked;
 	struct variables *members; /* NULL: nothing tells of them */
+	bool rwlocks_looked, has_rwlocks;
 };
 
 struct wait_names {
@@ -291,13 +293,38 @@ static char *text_of(const struct data_symbol *s, uint64_t offset, const char *p
 	return len < 0 ? NULL : text;
 }
 
-static char *find_name(struct wait_names *n, pid_t pid, uint64_t address)
+/* Whether the file's code locks rwlocks of the C library's. */
+static bool has_rwlocks(struct wait_names *n, uint32_t object)
+{
+	const struct elf_image *img = image_of(n, object);
+	struct named_object *named = object_at(n, object);
+
+	if (!img || !named)
+		return false;
+	if (!named->rwlocks_looked)
+		named->has_rwlocks = symbol_is_used(img, "pthread_rwlock_rdlock") ||
+				     symbol_is_used(img, "pthread_rwlock_wrlock");
+	named->rwlocks_looked = true;
+	return named->has_rwlocks;
+}
+
+/* Without debug information a variable that is as large as a pthread_rwlock_t, in a file that locks
+ * any, is taken for one: the words that threads mostly wait at. */
+static void guess_word(struct wait_names *n, uint32_t object, const struct data_symbol *s,
+		       uint64_t offset, char word[VARIABLE_WORD])
+{
+	if (s->size == RWLOCK_BYTES && (offset == 8 || offset == 12) && has_rwlocks(n, object))
+		snprintf(word, VARIABLE_WORD, "?%s",
+			 offset == 8 ? "__wrphase_futex" : "__writers_futex");
+}
+
+static char *find_name(struct wait_names *n, pid_t pid, uint64_t address, char word[VARIABLE_WORD])
 {
 	struct named_process *p = process_of(n, pid);
 	const struct data_range *range = p ? range_of(p, address) : NULL;
 	struct data_symbol symbol;
 	struct variables *members;
-	char path[VARIABLE_PATH];
+	char path[VARIABLE_PATH] = "";
 	uint64_t vaddr;
 
 	if (p && !range && (!p->looked_ns || now_ns() - p->looked_ns > LOOK_NS)) {
@@ -310,12 +337,13 @@ static char *find_name(struct wait_names *n, pid_t pid, uint64_t address)
 	if (!find_symbol(n, range->object, vaddr, &symbol))
 		return NULL;
 	members = members_of(n, range->object);
-	if (!members || !variables__member(members, symbol.vaddr, vaddr - symbol.vaddr, path))
-		*path = '\0';
+	if (!members || !variables__member(members, symbol.vaddr, vaddr - symbol.vaddr, path, word))
+		guess_word(n, range->object, &symbol, vaddr - symbol.vaddr, word);
 	return text_of(&symbol, vaddr - symbol.vaddr, path);
 }
 
-const char *wait_names__variable(struct wait_names *n, pid_t pid, uint64_t address)
+const char *wait_names__variable(struct wait_names *n, pid_t pid, uint64_t address,
+				 const char **word)
 {
 	size_t at = (address * 0x9e3779b97f4a7c15ull ^ (uint64_t)pid << 20) >> 20;
 	struct named_variable *v;
@@ -325,11 +353,14 @@ const char *wait_names__variable(struct wait_names *n, pid_t pid, uint64_t addre
 		if (!v->pid || (v->pid == pid && v->address == address))
 			break;
 	}
-	if (v->pid)
-		return v->name;
-	if (n->variables_cnt == ADDRESSES)
+	*word = "";
+	if (!v->pid && n->variables_cnt == ADDRESSES)
 		return NULL;
-	n->variables_cnt++;
-	*v = (struct named_variable){pid, address, find_name(n, pid, address)};
+	if (!v->pid) {
+		n->variables_cnt++;
+		*v = (struct named_variable){.pid = pid, .address = address};
+		v->name = find_name(n, pid, address, v->word);
+	}
+	*word = v->word;
 	return v->name;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Names of what threads wait for: of a lock, or whatever else a futex is of, the variable that it
- * is in, as "table_lock", or "log_file.lock" with debug information, else "log_file+0x40".
+ * is in, as "table_lock", or "log_file.lock" with debug information, else "log_file+0x40". And of
+ * an rwlock of glibc's the word of it, by which its readers are told from its writers.
  */
 #ifndef PROFTRACE_PLANNER_WAIT_NAMES_H
 #define PROFTRACE_PLANNER_WAIT_NAMES_H
@@ -21,7 +22,11 @@ void wait_names__free(struct wait_names *n); /* accepts NULL */
 void wait_names__look(struct wait_names *n, pid_t pid);
 
 /* The variable at an address of a process; NULL: it is in none that has a name, as on the heap, or
- * there is no memory. A process's mappings are read at most once a second. Stays as long as `n`. */
-const char *wait_names__variable(struct wait_names *n, pid_t pid, uint64_t address);
+ * there is no memory. *word = the name of the innermost member, as "__wrphase_futex" of an rwlock;
+ * with a question mark before it where the variable's size tells, not debug information; "": it is
+ * not known. A process's mappings are read at most once a second. Names stay as long as
+ * `n`. */
+const char *wait_names__variable(struct wait_names *n, pid_t pid, uint64_t address,
+				 const char **word);
 
 #endif

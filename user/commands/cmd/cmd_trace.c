@@ -40,6 +40,8 @@
 #include "serve/server.h"
 #include "target/launch.h"
 #include "target/target.h"
+#include "timeline/rwlocks.h"
+#include "timeline/stream.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/signals.h"
@@ -116,11 +118,13 @@ static int start_live(struct run *r)
 	return err;
 }
 
-static const char *name_variable(void *ctx, uint32_t pid, uint64_t address)
+static void name_variable(void *ctx, struct recorded_wait *w)
 {
 	struct run *r = ctx;
+	const char *word;
 
-	return wait_names__variable(r->wait_names, pid, address);
+	w->object_name = wait_names__variable(r->wait_names, w->at.pid, w->object, &word);
+	rwlock__tell(w, word);
 }
 
 #define LOOKED_MOST 16 /* processes, where locks are named at the end; others if they live then */
@@ -378,8 +382,8 @@ static int look(struct run *r)
 	int err;
 
 	if (r->o->share)
-		controller__limit(r->controller,
-				  (double)atomic_load(&r->o->share->limit_ppm) / 1e6, 0);
+		controller__limit(r->controller, (double)atomic_load(&r->o->share->limit_ppm) / 1e6,
+				  0);
 	err = controller__look(r->controller, now_ns());
 
 	watch__look_in(r->watch, controller__pace_ns(r->controller));

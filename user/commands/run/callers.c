@@ -19,6 +19,8 @@
 #include "symbol/kallsyms.h"
 #include "symbol/system_calls.h"
 #include "target/target.h"
+#include "timeline/rwlocks.h"
+#include "timeline/waits.h"
 #include "util/log.h"
 #include "wire.h"
 
@@ -109,17 +111,34 @@ static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *f
 	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 
-/* By the variable that it is in, if that has a name: "[lock table_lock]". */
-static void name_lock(struct run *r, uint32_t pid, uint64_t address, char *name, size_t size)
+/* As what a thread waits for an rwlock, by the innermost functions of its stack. */
+static uint32_t role_of(const struct run *r, const struct waker_path *path)
 {
-	const char *variable = NULL;
+	for (size_t i = path->cnt; i-- > 0;) {
+		uint32_t role = rwlock__role(r->plan->functions[path->functions[i]].symbol);
+
+		if (role != WAIT_OBJECT_NONE)
+			return role == WAIT_OBJECT_READ ? RESOLVE_READ : RESOLVE_WRITE;
+	}
+	return RESOLVE_LOCK;
+}
+
+/* By the variable that it is in, if that has a name: "[lock table_lock]", or of an rwlock "[lock
+ * table_lock, as a writer]". */
+static void name_lock(struct run *r, const struct code_place *at, uint64_t address, char *name,
+		      size_t size)
+{
+	const char *as = at->object == RESOLVE_READ    ? ", as a reader"
+			 : at->object == RESOLVE_WRITE ? ", as a writer"
+						       : "";
+	const char *variable = NULL, *word;
 
 	if (r->wait_names)
-		variable = wait_names__variable(r->wait_names, pid, address);
+		variable = wait_names__variable(r->wait_names, at->pid, address, &word);
 	if (variable)
-		snprintf(name, size, "[lock %s]", variable);
+		snprintf(name, size, "[lock %s%s]", variable, as);
 	else
-		snprintf(name, size, "[lock 0x%llx]", (unsigned long long)address);
+		snprintf(name, size, "[lock 0x%llx%s]", (unsigned long long)address, as);
 }
 
 /* What a thread waits for. */
@@ -135,7 +154,7 @@ static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr,
 	if (at->object == RESOLVE_FILE)
 		snprintf(name, sizeof(name), "[%s]", at->file);
 	else
-		name_lock(r, at->pid, vaddr, name, sizeof(name));
+		name_lock(r, at, vaddr, name, sizeof(name));
 	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 
@@ -145,12 +164,17 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 	uint64_t vaddr = at->vaddr - 1; /* it may lie behind a function that ends in a call */
 	int err;
 
+	if (at->object == RESOLVE_ROLE) {
+		*function = role_of(r, at->waker);
+		return 0;
+	}
 	if (at->object == RESOLVE_KERNEL)
 		err = name_kernel(r, vaddr, function);
 	else if (at->object == RESOLVE_CALL)
 		err = plan_callers__kernel(&r->callers.named, r->plan, call_name(vaddr), 0,
 					   function);
 	else if (at->object == RESOLVE_REASON || at->object == RESOLVE_LOCK ||
+		 at->object == RESOLVE_READ || at->object == RESOLVE_WRITE ||
 		 at->object == RESOLVE_FILE || at->object == RESOLVE_WAKER)
 		err = name_wait(r, at, vaddr, function);
 	else if (at->object == RESOLVE_UNMET)

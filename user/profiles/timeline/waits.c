@@ -22,6 +22,11 @@ const char *wait_reason__word(uint32_t reason)
 	return words[reason < WAIT_REASONS ? reason : WAIT_OTHER];
 }
 
+const char *wait_object__role(uint32_t kind)
+{
+	return kind == WAIT_OBJECT_READ ? "reader" : kind == WAIT_OBJECT_WRITE ? "writer" : NULL;
+}
+
 char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *buf, size_t size)
 {
 	const uint8_t *ip = (const uint8_t *)&object, *port = ip + 4;
@@ -29,7 +34,7 @@ char *wait_object__text(uint32_t kind, uint64_t object, const char *name, char *
 	*buf = '\0';
 	if (name)
 		snprintf(buf, size, "%.100s", name);
-	else if (kind == WAIT_OBJECT_LOCK || kind == WAIT_OBJECT_FUTEX)
+	else if (wait_object__is_futex(kind))
 		snprintf(buf, size, "0x%" PRIx64, object);
 	else if (kind == WAIT_OBJECT_PEER)
 		snprintf(buf, size, "%u.%u.%u.%u:%u", ip[0], ip[1], ip[2], ip[3],

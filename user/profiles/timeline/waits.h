@@ -39,8 +39,28 @@ enum wait_object {
 	WAIT_OBJECT_FILE,  /* a descriptor */
 	WAIT_OBJECT_PEER,  /* port << 32 | IPv4 address, both as the network has them */
 	WAIT_OBJECT_FUTEX, /* an address: a condition variable, a semaphore, perhaps a lock */
+	/* The address of a pthread_rwlock_t of glibc's, which a thread waits to read or to write:
+	 * see timeline/rwlocks.h. */
+	WAIT_OBJECT_READ,
+	WAIT_OBJECT_WRITE,
 	WAIT_OBJECTS,
 };
+
+/* Whether it is the address of a futex, of whatever kind. */
+static inline bool wait_object__is_futex(uint32_t kind)
+{
+	return kind == WAIT_OBJECT_LOCK || kind == WAIT_OBJECT_FUTEX || kind == WAIT_OBJECT_READ ||
+	       kind == WAIT_OBJECT_WRITE;
+}
+
+/* Whether somebody has it in hand while others wait: a mutex or an rwlock, but no condition. */
+static inline bool wait_object__is_held(uint32_t kind)
+{
+	return wait_object__is_futex(kind) && kind != WAIT_OBJECT_FUTEX;
+}
+
+/* "reader" or "writer": as what a thread waits for an rwlock; NULL: it is none. */
+const char *wait_object__role(uint32_t kind);
 
 /* "log_mutex", "0x7f12a0", "10.0.0.1:80", "descriptor 7", in `buf`, which it returns; "": there is
  * none. Names are a stranger's, as they are; NULL: it has none. */

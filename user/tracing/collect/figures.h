@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct recorded_wait;
+
 #include "wire.h"
 
 /* How a function is probed: cost classes of its entry and its exit. */
@@ -40,14 +42,19 @@ struct calls_estimate {
 /* Told of calls of a function by a thread (tgid << 32 | tid). */
 typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, void *ctx);
 
-#define RESOLVE_KERNEL	  0xfffffu     /* an object: what is named is an address of the kernel's */
-#define RESOLVE_CALL	  0xfffeu      /* an object: what is named is wire_wait::call */
-#define RESOLVE_REASON	  0xfffcu      /* an object: what is named is wire_wait::reason */
-#define RESOLVE_LOCK	  0xfffbu      /* an object: what is named is a lock, by its address */
-#define RESOLVE_WAKER	  0xfffau      /* an object: what is named has ended a wait */
-#define RESOLVE_FILE	  0xfff8u      /* an object: what is named is a file, `file` is its name */
-#define RESOLVE_UNMET	  0xfff9u      /* an object: what is named is CPU time that no sample met */
-#define COLLECTOR_OBJECTS RESOLVE_FILE /* objects below that are the target's */
+#define RESOLVE_KERNEL 0xfffffu /* an object: what is named is an address of the kernel's */
+#define RESOLVE_CALL   0xfffeu	/* an object: what is named is wire_wait::call */
+#define RESOLVE_REASON 0xfffcu	/* an object: what is named is wire_wait::reason */
+#define RESOLVE_LOCK   0xfffbu	/* an object: what is named is a lock, by its address */
+#define RESOLVE_WAKER  0xfffau	/* an object: what is named has ended a wait */
+#define RESOLVE_FILE   0xfff8u	/* an object: what is named is a file, `file` is its name */
+#define RESOLVE_UNMET  0xfff9u	/* an object: what is named is CPU time that no sample met */
+#define RESOLVE_READ   0xfff7u	/* as RESOLVE_LOCK: an rwlock, of whom waits as a reader */
+#define RESOLVE_WRITE  0xfff6u	/* and as a writer */
+/* An object: what is wanted is whether who waits at the end of the path `waker` does so as a reader
+ * or writer: the place's `function` becomes RESOLVE_READ or RESOLVE_WRITE, else RESOLVE_LOCK. */
+#define RESOLVE_ROLE	  0xfff5u
+#define COLLECTOR_OBJECTS RESOLVE_ROLE /* objects below that are the target's */
 #define RESOLVED_PROBING  UINT32_MAX   /* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 
@@ -63,7 +70,7 @@ struct code_place {
 	uint32_t pid;	 /* whose code; matters where no file has it */
 	uint32_t object; /* the target's; WIRE_CALLERS_NO_OBJECT: of no file; RESOLVE_* */
 	uint64_t vaddr;
-	const struct waker_path *waker; /* of RESOLVE_WAKER */
+	const struct waker_path *waker; /* of RESOLVE_WAKER and RESOLVE_ROLE */
 	const char *file;		/* of RESOLVE_FILE */
 };
 
@@ -73,9 +80,10 @@ static inline struct code_place code_place(uint32_t pid, uint64_t frame)
 	return (struct code_place){pid, frame >> 48, frame & ((1ull << 48) - 1), NULL, NULL};
 }
 
-/* The name of the variable at an address of a process; NULL: there is none that has a name. Stays
- * as long as the collector. */
-typedef const char *variable_namer(void *ctx, uint32_t pid, uint64_t address);
+/* Sets object_name of a wait for a futex to the name of the variable that it is in; NULL: none that
+ * has a name. The name stays as long as the collector. Of an rwlock kind and object become those
+ * that timeline/rwlocks.h tells. */
+typedef void variable_namer(void *ctx, struct recorded_wait *w);
 
 /* *function = the number of the function at a place, after collector__grow() if it is new. Returns
  * 0 or -errno. */

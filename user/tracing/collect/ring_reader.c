@@ -55,8 +55,8 @@ static int take(struct ring_reader *r, const struct bpf_tables *t, struct drain 
 	err = party_of(d, &w->at, &to->at);
 	if (!err)
 		err = party_of(d, &w->waker, &to->waker);
-	if (!err && r->name && (to->kind == WAIT_OBJECT_LOCK || to->kind == WAIT_OBJECT_FUTEX))
-		to->object_name = r->name(r->ctx, to->at.pid, to->object);
+	if (!err && r->name && wait_object__is_futex(to->kind))
+		r->name(r->ctx, to);
 	if (w->file)
 		to->object_name = file_names__at(r->files, t, w->file - 1);
 	/* Of a wait of which nothing else is known. */

@@ -259,6 +259,24 @@ static bool is_path_of(const struct bpf_tables *t, uint32_t node, uint32_t funct
 	       t->nodes[node].function == function;
 }
 
+#define ROLE_FUNCTIONS 4 /* the innermost that are looked at: the C library's */
+
+/* *object = RESOLVE_LOCK; of whom waits for an rwlock as a reader or writer, by the functions that
+ * the wait is below, RESOLVE_READ or RESOLVE_WRITE. */
+static int find_role(struct sample_store *s, const uint32_t *functions, size_t cnt,
+		     uint32_t *object)
+{
+	size_t looked = cnt < ROLE_FUNCTIONS ? cnt : ROLE_FUNCTIONS;
+	const struct waker_path path = {.functions = functions + cnt - looked, .cnt = looked};
+	const struct code_place at = {.object = RESOLVE_ROLE, .waker = &path};
+
+	int err = s->resolve(&at, object, s->ctx);
+
+	if (*object != RESOLVE_READ && *object != RESOLVE_WRITE)
+		*object = RESOLVE_LOCK;
+	return err;
+}
+
 /* The functions of a wait: behind the program's the system call, why it waits, and for which lock
  * or file. */
 static int wait_functions(struct sample_store *s, const struct bpf_tables *t,
@@ -267,7 +285,7 @@ static int wait_functions(struct sample_store *s, const struct bpf_tables *t,
 {
 	bool is_lock = w->reason == WIRE_REASON_LOCK;
 	const char *file = w->lock && !is_lock ? file_names__at(s->files, t, w->lock - 1) : NULL;
-	const struct code_place leaves[] = {
+	struct code_place leaves[] = {
 		{.object = RESOLVE_CALL, .vaddr = w->call + 1},
 		{.object = RESOLVE_REASON, .vaddr = reason + 1},
 		{.pid = w->spot.pid_tgid >> 32,
@@ -278,6 +296,8 @@ static int wait_functions(struct sample_store *s, const struct bpf_tables *t,
 	size_t leaves_cnt = reason == w->reason && ((is_lock && w->lock) || file) ? 3 : 2;
 	int err = program_functions(s, t, &w->user, w->spot.node, functions, cnt);
 
+	if (!err && is_lock && leaves_cnt == 3)
+		err = find_role(s, functions, *cnt, &leaves[2].object);
 	for (size_t i = 0; !err && i < leaves_cnt; i++) {
 		err = function_at(s, &leaves[i], &functions[*cnt]);
 		/* With --syscalls the path ends in the system call itself. */

@@ -24,10 +24,13 @@ static void write_function(struct json *j, const struct profile *p, const struct
 
 static void write_object(struct json *j, uint32_t kind, uint64_t object, const char *name)
 {
+	const char *role = wait_object__role(kind);
 	char text[128];
 
 	wait_object__text(kind, object, name, text, sizeof(text));
 	json_member_string(j, "object", *text ? text : NULL);
+	if (role)
+		json_member_string(j, "role", role);
 }
 
 static void write_wait(struct json *j, const struct profile *p, const struct listing *functions,

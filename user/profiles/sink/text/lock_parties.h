@@ -30,6 +30,7 @@ struct party {
 	pid_t pid;     /* whose lock it is: addresses are each process's own */
 	enum lock_kind kind;
 	bool releases;
+	uint32_t role; /* of an rwlock's waiter, enum wait_object; WAIT_OBJECT_NONE: not known */
 	uint64_t ns;
 	uint64_t cnt, longest_ns; /* waits; 0: not known */
 	uint64_t held_ns;	  /* of all of the lock: see single_locks__add() */

@@ -40,13 +40,15 @@ static int compare_waits(const void *a, const void *b, void *ctx)
 	return x->begin_ns < y->begin_ns ? -1 : x->begin_ns > y->begin_ns;
 }
 
-/* By who waits where, or who releases from where. */
+/* By who waits where, and as what, or who releases from where. */
 static int compare_waiters(const void *a, const void *b, void *ctx)
 {
 	const struct waits *w = ctx;
 	const struct single_wait *x = &w->all[*(const uint32_t *)a];
 	const struct single_wait *y = &w->all[*(const uint32_t *)b];
 
+	if (x->kind != y->kind)
+		return x->kind < y->kind ? -1 : 1;
 	if (x->party != y->party)
 		return x->party < y->party ? -1 : 1;
 	return x->path < y->path ? -1 : x->path > y->path;
@@ -117,6 +119,8 @@ static int add_party(struct parties *t, const struct run *r, size_t first, size_
 		return -ENOMEM;
 	party = &t->all[t->cnt++];
 	*party = (struct party){.lock = r->number, .pid = pid_of(waits, one), .releases = releases};
+	if (!releases && wait_object__role(one->kind))
+		party->role = one->kind;
 	for (size_t i = first; i < end; i++) {
 		const struct single_wait *w = &waits->all[r->waits[i]];
 
@@ -150,8 +154,11 @@ static int add_parties(struct parties *t, const struct run *r, bool releases)
 static int add_run(struct parties *t, const struct run *r)
 {
 	const struct single_wait *one = &r->p->waits->all[r->waits[0]];
-	bool is_lock = one->kind == WAIT_OBJECT_LOCK;
-	uint64_t held = is_lock ? held_ns(r) : 0; /* nobody has a condition in hand */
+	/* Nobody has a condition in hand. */
+	uint64_t held = wait_object__is_held(one->kind) ? held_ns(r) : 0;
+	enum lock_kind kind = wait_object__role(one->kind)    ? KIND_RWLOCK
+			      : one->kind == WAIT_OBJECT_LOCK ? KIND_LOCK
+							      : KIND_UNKNOWN;
 	size_t first = t->cnt;
 	int err = add_parties(t, r, false);
 
@@ -159,7 +166,7 @@ static int add_run(struct parties *t, const struct run *r)
 		err = add_parties(t, r, true);
 	for (size_t i = first; i < t->cnt; i++) {
 		t->all[i].held_ns = held;
-		t->all[i].kind = is_lock ? KIND_LOCK : KIND_UNKNOWN;
+		t->all[i].kind = kind;
 		wait_object__text(one->kind, one->object, one->object_name, t->all[i].label,
 				  LABEL_SIZE);
 	}

@@ -16,6 +16,8 @@
 #include "sink/text/footer.h"
 #include "sink/text/lock_parties.h"
 #include "sink/text/printer.h"
+#include "timeline/rwlocks.h"
+#include "timeline/waits.h"
 #include "util/array.h"
 #include "util/text.h"
 
@@ -136,12 +138,20 @@ static void name_waiter(const struct profile *p, uint32_t lock_node, char *name)
 				function__name(&p->functions[path[i]]));
 }
 
+/* The length of the lock's name in "table_lock, as a writer]". */
+static int name_len(const char *name)
+{
+	const char *as = strstr(name, ", as a ");
+
+	return as ? (int)(as - name) : (int)strcspn(name, "]");
+}
+
 /* The lock's name without brackets: "0x5581a0", "table_lock", "log_file+0x44". A condition variable
  * of glibc's has two words that its waiters take in turns: both have the name of the first. */
 static void set_label(struct party *party, const char *function)
 {
 	const char *name = function + strlen(LOCK_PREFIX);
-	int len = (int)strcspn(name, "]");
+	int len = name_len(name);
 	const char *number = strstr(name, "0x");
 	uint64_t address = number ? strtoull(number, NULL, 16) : 0;
 
@@ -170,6 +180,8 @@ static struct party *add(struct parties *t, const struct profile *p, uint32_t lo
 		.pid = p->threads[n->thread].pid,
 		.kind = find_kind(p, &node),
 	};
+	if (party->kind == KIND_RWLOCK)
+		party->role = rwlock__role(function__name(&p->functions[p->nodes[node].function]));
 	set_label(party, function__name(&p->functions[n->function]));
 	return party;
 }
@@ -191,6 +203,7 @@ static int add_lock(struct parties *t, const struct profile *p, uint32_t node)
 		if (!party)
 			return -ENOMEM;
 		party->releases = true;
+		party->role = WAIT_OBJECT_NONE;
 		party->ns = p->nodes[i].stats.off_ns;
 		by += strlen(WAKER_PREFIX);
 		snprintf(party->name, sizeof(party->name), "%.*s", (int)strlen(by) - 1, by);
@@ -216,6 +229,8 @@ static int compare_names(const void *a, const void *b)
 
 	if (!order)
 		order = x->releases - y->releases;
+	if (!order)
+		order = (x->role > y->role) - (x->role < y->role);
 	return order ? order : strcmp(x->name, y->name);
 }
 
@@ -284,6 +299,15 @@ static size_t gather(struct parties *t, struct lock *out)
 	return locks;
 }
 
+/* What a party does: "waited in", "readers in" of an rwlock. */
+static const char *deed_of(const struct party *party)
+{
+	return party->releases			  ? "released by"
+	       : party->role == WAIT_OBJECT_READ  ? "readers in"
+	       : party->role == WAIT_OBJECT_WRITE ? "writers in"
+						  : "waited in";
+}
+
 static int print_party(struct printer *pr, const struct party *party, const struct lock *l)
 {
 	size_t room = printer__room(pr, 38, PATH_SIZE, 30);
@@ -291,8 +315,7 @@ static int print_party(struct printer *pr, const struct party *party, const stru
 	int err;
 
 	fprintf(pr->out, "  %9s  %6s  %-11s  ", printer__time(pr, party->ns, 0, ns, sizeof(ns)),
-		printer__share(party->ns, l->ns, share, sizeof(share)),
-		party->releases ? "released by" : "waited in");
+		printer__share(party->ns, l->ns, share, sizeof(share)), deed_of(party));
 	err = printer__name(pr, party->name, room);
 	fputc('\n', pr->out);
 	return err < 0 ? err : 0;

@@ -94,6 +94,8 @@ static void say_object(struct words *w, uint32_t reason, uint32_t kind, uint64_t
 		say(w, "waiting for lock %s", object);
 	else if (kind == WAIT_OBJECT_FUTEX)
 		say(w, "waiting on %s", object);
+	else if (kind == WAIT_OBJECT_READ || kind == WAIT_OBJECT_WRITE)
+		say(w, "waiting to %s %s", kind == WAIT_OBJECT_READ ? "read" : "write", object);
 	else if (kind == WAIT_OBJECT_PEER && !wait_object__is_many(name))
 		say(w, "waiting for a reply of %s", object);
 	else
@@ -113,8 +115,7 @@ static void say_place(struct words *w, const struct profile *p, const struct why
 /* Whether most know by its name what is waited for, wherever that is. */
 static bool is_named_lock(const struct why_part *part)
 {
-	return part->object && part->wait->object_name &&
-	       (part->object_kind == WAIT_OBJECT_LOCK || part->object_kind == WAIT_OBJECT_FUTEX);
+	return part->object && part->wait->object_name && wait_object__is_futex(part->object_kind);
 }
 
 /* Most of the time is that waker's, or it is not told. */
@@ -132,7 +133,7 @@ static void say_waker(struct words *w, const struct profile *p, const struct why
 	if (!is_waker_told(part))
 		return;
 	say(w, ", %s by ",
-	    part->object_kind == WAIT_OBJECT_LOCK && part->object ? "held" : "woken");
+	    wait_object__is_held(part->object_kind) && part->object ? "held" : "woken");
 	if (*name)
 		say(w, "`%s` in ", name);
 	say(w, "%s %.15s", wait->other_process ? "process" : "thread", wait->waker);
@@ -287,10 +288,13 @@ char *session_why__sentence(const struct profile *p, const struct session_why *w
 /* What a thread that waits does, at any depth. */
 static void say_cause(struct words *w, const struct chain_part *part)
 {
+	const char *role = wait_object__role(part->kind);
 	char object[128];
 
 	wait_object__text(part->kind, part->object, part->object_name, object, sizeof(object));
-	if (part->kind == WAIT_OBJECT_LOCK && part->reason == WAIT_LOCK)
+	if (role)
+		say(w, "lock %s, as a %s", object, role);
+	else if (part->kind == WAIT_OBJECT_LOCK && part->reason == WAIT_LOCK)
 		say(w, "lock %s", object);
 	else if (*object)
 		say(w, "%s %s", wait_reason__word(part->reason), object);

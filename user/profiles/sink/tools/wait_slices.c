@@ -56,11 +56,12 @@ static const char *function_of(const struct wait_slices *s, uint32_t path)
 
 static void name_wait(const struct single_wait *w, char name[SLICE_NAME])
 {
+	const char *role = wait_object__role(w->kind);
 	char object[128];
 
 	wait_object__text(w->kind, w->object, w->object_name, object, sizeof(object));
-	snprintf(name, SLICE_NAME, *object ? "[%s %s]" : "[%s%s]", wait_reason__word(w->reason),
-		 object);
+	snprintf(name, SLICE_NAME, "[%s%s%s%s%s]", wait_reason__word(w->reason), *object ? " " : "",
+		 object, role ? ", as a " : "", role ? role : "");
 }
 
 static void name_waker(const struct wait_slices *s, const struct single_wait *w,
