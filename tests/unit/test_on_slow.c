@@ -57,7 +57,7 @@ static void run(const char *what, int limit_ms)
 	said[0] = '\0';
 	assert_int_equal(on_slow__start(what, limit_ms, &s), 0);
 	on_slow__run(s, "slow/1.data", "31 ms waiting in `log_write`; $(id)");
-	on_slow__look(s, true);
+	on_slow__finish(s, ON_SLOW_MS);
 	on_slow__free(s);
 }
 
@@ -98,6 +98,22 @@ static void test_hangs(void **state)
 	assert_non_null(strstr(said, "longer than 0.3 s"));
 }
 
+/* At the end of the run one that hangs is given a moment, not the whole time that it may take. */
+static void test_end(void **state)
+{
+	struct on_slow *s;
+
+	said[0] = '\0';
+	assert_int_equal(
+		on_slow__start(script("trap '' TERM; while :; do sleep 1; done"), ON_SLOW_MS, &s),
+		0);
+	on_slow__run(s, "slow/1.data", "");
+	on_slow__finish(s, 100);
+	assert_non_null(strstr(said, "it was ended with the run, as it went on for 0.1 s"));
+	on_slow__finish(s, 100); /* there is nothing to wait for */
+	on_slow__free(s);
+}
+
 /* One at a time. */
 static void test_busy(void **state)
 {
@@ -113,7 +129,7 @@ static void test_busy(void **state)
 	assert_non_null(strstr(said, "not run for second"));
 	snprintf(command + 128, 128, "echo go > %s/fifo", folder);
 	assert_int_equal(system(command + 128), 0);
-	on_slow__look(s, true);
+	on_slow__finish(s, ON_SLOW_MS);
 	assert_string_equal(contents("names"), "first\n");
 	on_slow__free(s);
 }
@@ -138,7 +154,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_arguments), cmocka_unit_test(test_no_shell),
 		cmocka_unit_test(test_status),	  cmocka_unit_test(test_hangs),
-		cmocka_unit_test(test_busy),
+		cmocka_unit_test(test_end),	  cmocka_unit_test(test_busy),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -22,7 +22,7 @@
 #define WORDS_MAX    64
 #define WHY_SIZE     4096
 #define BLANKS	     " \t\n"
-#define GRACE_MS     2000 /* from SIGTERM to SIGKILL */
+#define GRACE_MS     1000 /* from SIGTERM to SIGKILL */
 #define NOT_FOUND    127
 #define NAME_COLUMNS 60
 
@@ -43,6 +43,7 @@ struct on_slow {
 	pid_t pid;
 	int channel; /* -1: the process has gone */
 	bool busy;
+	int cut_ms; /* what runs has been given so long at the end of the run; 0: it is not cut */
 };
 
 /* What becomes the command. */
@@ -67,10 +68,12 @@ static void become(const char *command, const struct request *q)
 	_exit(NOT_FOUND);
 }
 
-/* Waits for the child or for our end of the channel, for so long. Returns whether it has ended. */
+/* Waits so long for the child, or until nobody sends on the channel any more: the run has ended.
+ * Returns whether the child has. */
 static bool ends_within(int pidfd, int channel, int ms)
 {
-	struct pollfd fds[] = {{.fd = pidfd, .events = POLLIN}, {.fd = channel, .events = 0}};
+	struct pollfd fds[] = {{.fd = pidfd, .events = POLLIN},
+			       {.fd = channel, .events = POLLRDHUP}};
 	int n;
 
 	do
@@ -191,6 +194,10 @@ static void tell(const struct on_slow *s, const struct answer *a)
 
 	if (a->err)
 		log_warn("--on-slow %.*s: it could not be run: %s", width, name, strerror(a->err));
+	else if (a->timed_out && s->cut_ms)
+		log_warn("--on-slow %.*s: it was ended with the run, as it went on for %g s after "
+			 "that; what is to take longer, it has to start by setsid",
+			 width, name, s->cut_ms / 1e3);
 	else if (a->timed_out)
 		log_warn("--on-slow %.*s: it was ended, as it took longer than %g s", width, name,
 			 s->limit_ms / 1e3);
@@ -206,7 +213,7 @@ static void tell(const struct on_slow *s, const struct answer *a)
 		log_debug("--on-slow %.*s: done", width, name);
 }
 
-void on_slow__look(struct on_slow *s, bool wait)
+static void look(struct on_slow *s, bool wait)
 {
 	struct answer a;
 	ssize_t n;
@@ -226,11 +233,34 @@ void on_slow__look(struct on_slow *s, bool wait)
 	tell(s, &a);
 }
 
+void on_slow__look(struct on_slow *s)
+{
+	look(s, false);
+}
+
+void on_slow__finish(struct on_slow *s, int ms)
+{
+	struct pollfd fd = {.events = POLLIN};
+	int n;
+
+	if (!s || !s->busy || s->channel < 0)
+		return;
+	fd.fd = s->channel;
+	do
+		n = poll(&fd, 1, ms);
+	while (n < 0 && errno == EINTR);
+	if (!n) {
+		s->cut_ms = ms;
+		shutdown(s->channel, SHUT_WR);
+	}
+	look(s, true);
+}
+
 void on_slow__run(struct on_slow *s, const char *path, const char *why)
 {
 	static struct request q;
 
-	on_slow__look(s, false);
+	on_slow__look(s);
 	if (!s || s->channel < 0)
 		return;
 	if (s->busy) {

@@ -298,7 +298,7 @@ int slo_watch__tick(struct run *r, uint64_t now_ns)
 		s->due_ns = now_ns + r->o->slo_window_ns;
 	}
 	tell(r, false);
-	on_slow__look(s->on_slow, false);
+	on_slow__look(s->on_slow);
 	err = s->functions_cnt < r->plan->functions_cnt ? slo_watch__add(r, now_ns) : 0;
 	if (!err)
 		err = slo_duty__tick(r, &s->duty, is_looking(&s->machine), now_ns);
@@ -351,7 +351,7 @@ int slo_watch__finish(struct run *r, uint64_t now_ns)
 	err = s->due_ns ? act(r, slo_machine__end(&s->machine, now_ns), now_ns) : 0;
 
 	tell(r, true);
-	on_slow__look(s->on_slow, true);
+	on_slow__finish(s->on_slow, ON_SLOW_END_MS);
 	for (size_t rule = 0; rule < r->o->slos_cnt; rule++)
 		account_rule(r, rule);
 	if (s->recordings)
