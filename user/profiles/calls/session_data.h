@@ -46,6 +46,13 @@ struct session_wait {
 	uint64_t usual_ns, usual_cnt; /* of the usual ones */
 };
 
+/* What a thread waits for. */
+struct chain_cause {
+	uint32_t reason, kind; /* as in struct session_wait */
+	uint64_t object;
+	const char *object_name;
+};
+
 /* A stretch of what a session's duration consists of: its critical path. */
 struct chain_part {
 	uint64_t from_ns, to_ns;
@@ -61,12 +68,9 @@ struct chain_part {
 	uint32_t reason, kind;
 	uint64_t object;
 	const char *object_name;
-	/* At depth 1 or more: what the session's own thread waits for meanwhile. */
-	struct {
-		uint32_t reason, kind;
-		uint64_t object;
-		const char *object_name;
-	} root;
+	/* At depth 1 or more: what the session's own thread waits for meanwhile; and the thread
+	 * that this one wakes. At depth 1 that is the same. */
+	struct chain_cause root, held_up;
 };
 
 /* A call of a kept session. */

@@ -39,6 +39,12 @@ struct look {
 	const struct single_wait *root; /* of the session's own thread, as at depth 1; else NULL */
 };
 
+static bool same_cause(const struct chain_cause *a, const struct chain_cause *b)
+{
+	return a->reason == b->reason && a->kind == b->kind &&
+	       !wait_object__compare(a->object, a->object_name, b->object, b->object_name);
+}
+
 /* Puts a part before those that there are; the chain is turned round in the end. */
 static void add(struct chain *c, struct chain_part part)
 {
@@ -54,7 +60,7 @@ static void add(struct chain *c, struct chain_part part)
 	    !wait_object__compare(last->object, last->object_name, part.object, part.object_name) &&
 	    last->depth == part.depth && last->queued == part.queued &&
 	    last->root.reason == part.root.reason && last->root.kind == part.root.kind &&
-	    last->root.object == part.root.object) {
+	    last->root.object == part.root.object && same_cause(&last->held_up, &part.held_up)) {
 		last->from_ns = part.from_ns;
 		return;
 	}
@@ -67,6 +73,11 @@ static void add(struct chain *c, struct chain_part part)
 		return;
 	}
 	session->chain[session->chain_cnt++] = part;
+}
+
+static struct chain_cause cause_of(const struct single_wait *w)
+{
+	return (struct chain_cause){w->reason, w->kind, w->object, w->object_name};
 }
 
 static struct chain_part part_of(const struct look *l, uint64_t from_ns, uint64_t to_ns)
@@ -82,12 +93,10 @@ static struct chain_part part_of(const struct look *l, uint64_t from_ns, uint64_
 		.queued = l->queued,
 	};
 
-	if (l->root) {
-		part.root.reason = l->root->reason;
-		part.root.kind = l->root->kind;
-		part.root.object = l->root->object;
-		part.root.object_name = l->root->object_name;
-	}
+	if (l->root)
+		part.root = cause_of(l->root);
+	if (l->ends)
+		part.held_up = cause_of(l->ends);
 	strncpy(part.comm, l->comm, sizeof(part.comm) - 1);
 	return part;
 }

@@ -167,8 +167,8 @@ static void say_behind(struct words *w, const struct profile *p, const struct wh
 		say(w, " (%s %.15s)",
 		    b->pid == wait->waker_pid || !wait->other_process ? "thread" : "process",
 		    b->comm);
-	if (b->runs && b->depth > 1 && b->reason == WAIT_LOCK && b->object_name)
-		say(w, " holding %.60s", b->object_name);
+	if (b->depth > 1 && wait_object__is_held(b->held_up.kind) && b->held_up.object_name)
+		say(w, " holding %.60s", b->held_up.object_name);
 }
 
 /* Whether it is rather that there are more calls than that each takes longer. That there is one

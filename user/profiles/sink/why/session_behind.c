@@ -23,7 +23,10 @@ static bool alike(const struct chain_part *a, const struct chain_part *b)
 	    a->caller != b->caller || a->runs != b->runs || a->reason != b->reason ||
 	    a->kind != b->kind)
 		return false;
-	return !wait_object__compare(a->object, a->object_name, b->object, b->object_name);
+	return !wait_object__compare(a->object, a->object_name, b->object, b->object_name) &&
+	       a->held_up.kind == b->held_up.kind &&
+	       !wait_object__compare(a->held_up.object, a->held_up.object_name, b->held_up.object,
+				     b->held_up.object_name);
 }
 
 /* Whether a stretch of a critical path, by its reason and object, is of the wait that the part is
