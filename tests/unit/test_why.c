@@ -311,7 +311,8 @@ static void add_lock_wait(struct profile *p, uint32_t path)
 struct writer {
 	bool loops, jumps; /* flush() is called by loop(); it can leave by a jump */
 	uint32_t path;	   /* of `writer_paths`, from 1 on */
-	const char *waker; /* as the sentence tells it */
+	const char *waker; /* as the sentence tells it, */
+	const char *by;	   /* and -f locks */
 };
 
 enum { LOOP = FLUSH + 1, BURN };
@@ -347,18 +348,30 @@ static struct profile *make_writer(const struct writer *w)
 static void test_just_ended(void **state)
 {
 	static const struct writer writers[] = {
-		{.loops = true, .jumps = true, .path = 3, .waker = "`flush` in thread writer"},
+		{.loops = true,
+		 .jumps = true,
+		 .path = 3,
+		 .waker = "`flush` in thread writer",
+		 .by = "loop › flush"},
 		/* A call may have done anything before its caller woke the waiter. */
-		{.loops = true, .path = 3, .waker = "`loop` in thread writer"},
-		{.waker = "`flush` in thread writer"},
+		{.loops = true, .path = 3, .waker = "`loop` in thread writer", .by = "loop"},
+		{.waker = "`flush` in thread writer", .by = "flush"},
 		/* Calls were lost: the path is not that of the calls that there are. */
-		{.loops = true, .jumps = true, .path = 4, .waker = "`flush` in thread writer"},
-		{.loops = true, .jumps = true, .waker = "thread writer"},
+		{.loops = true,
+		 .jumps = true,
+		 .path = 4,
+		 .waker = "`flush` in thread writer",
+		 .by = "loop › flush"},
+		{.loops = true,
+		 .jumps = true,
+		 .waker = "thread writer",
+		 .by = "outside of traced calls"},
 	};
 
 	for (size_t i = 0; i < sizeof(writers) / sizeof(writers[0]); i++) {
 		struct profile *p = make_writer(&writers[i]);
-		char sentence[WHY_SENTENCE], expected[WHY_SENTENCE];
+		char sentence[WHY_SENTENCE], expected[WHY_SENTENCE], *locks;
+		const struct sink_options opts = {0};
 		struct session_ranks ranks;
 		struct session_why why;
 
@@ -367,6 +380,10 @@ static void test_just_ended(void **state)
 		snprintf(expected, sizeof(expected), "waiting for lock log_lock, held by %s",
 			 writers[i].waker);
 		assert_non_null(strstr(session_why__sentence(p, &why, sentence), expected));
+		snprintf(expected, sizeof(expected), "released by  writer: %s\n", writers[i].by);
+		locks = fixture_write(&sink_locks, p, &opts);
+		assert_non_null(strstr(locks, expected));
+		free(locks);
 		session_why__fini(&why);
 		session_ranks__fini(&ranks);
 		profile__free(p);

@@ -237,6 +237,11 @@ static void tell_why(const struct sink *sink, const struct profile *p)
 	free(text);
 }
 
+static bool keeps_calls(const struct sink *sink)
+{
+	return sink->shows_calls || sink->reads_calls;
+}
+
 /* Formats that show sessions beside what the run has called get both, the others a profile of those
  * that are kept. */
 static int look_for_sessions(const struct output *out, const struct options *o, struct profile *p)
@@ -249,7 +254,7 @@ static int look_for_sessions(const struct output *out, const struct options *o, 
 	if (out->sink->shows_sessions)
 		p->sessions = s;
 	else
-		err = profile__of_sessions(p, s, out->sink->shows_calls);
+		err = profile__of_sessions(p, s, keeps_calls(out->sink));
 	if (err)
 		log_error("cannot put the sessions together: %s", strerror(-err));
 	else
@@ -265,7 +270,7 @@ int show__write(struct output *out, const struct options *o, struct profile **p)
 		return err;
 
 	/* On one track calls nest; those of different call stacks do not. */
-	if (!out->sink->shows_calls) {
+	if (!keeps_calls(out->sink)) {
 		timeline__free((*p)->timeline);
 		(*p)->timeline = NULL;
 	}

@@ -182,18 +182,9 @@ static uint32_t waker_function(const struct session_waits *w, uint32_t path)
  * has just ended tells more. */
 static uint32_t told_waker(const struct session_waits *w, const struct single_wait *wait)
 {
-	const struct wait_party *waker = &w->waits->parties[wait->waker - 1];
-	uint64_t woken_ns = single_wait__woken_ns(wait);
-	uint32_t innermost = waits__function(w->waits, wait->waker_path), ended = UINT32_MAX;
+	uint32_t ended = w->held ? thread_calls__jumped_from(w->held, w->waits, wait) : UINT32_MAX;
 
-	/* Of calls that were lost nothing is known. */
-	if (w->held &&
-	    thread_calls__before(w->held, waker->pid, waker->tid, woken_ns).function == innermost)
-		ended = thread_calls__just_ended(w->held, waker->pid, waker->tid, wait->begin_ns,
-						 woken_ns);
-	return ended != UINT32_MAX && !function__is_nameless(&w->p->functions[ended])
-		       ? ended
-		       : waker_function(w, wait->waker_path);
+	return ended != UINT32_MAX ? ended : waker_function(w, wait->waker_path);
 }
 
 static int add_wait(struct session_waits *w, struct sessions *s, uint32_t path,

@@ -7,6 +7,7 @@
 
 #include "calls/profile.h"
 #include "timeline/timeline.h"
+#include "timeline/waits.h"
 #include "util/array.h"
 #include "util/search.h"
 
@@ -253,4 +254,19 @@ uint32_t thread_calls__just_ended(const struct thread_calls *t, pid_t pid, int64
 		callee = callee_before(t, stack, m.innermost, call->enter_ns);
 	}
 	return UINT32_MAX;
+}
+
+uint32_t thread_calls__jumped_from(const struct thread_calls *t, const struct waits *waits,
+				   const struct single_wait *wait)
+{
+	const struct wait_party *waker = &waits->parties[wait->waker - 1];
+	uint64_t woken_ns = single_wait__woken_ns(wait);
+	uint32_t innermost = waits__function(waits, wait->waker_path), ended;
+
+	/* Of calls that were lost nothing is known. */
+	if (thread_calls__before(t, waker->pid, waker->tid, woken_ns).function != innermost)
+		return UINT32_MAX;
+	ended = thread_calls__just_ended(t, waker->pid, waker->tid, wait->begin_ns, woken_ns);
+	return ended != UINT32_MAX && !function__is_nameless(&t->p->functions[ended]) ? ended
+										      : UINT32_MAX;
 }

@@ -44,7 +44,8 @@ struct sink {
 	bool sums; /* profiles that follow each other add up: a whole one and its parts do not */
 	bool names_only;     /* where functions are in their source is not shown */
 	bool shows_calls;    /* shows single calls, where there are any */
-	bool shows_values;   /* and their values */
+	bool reads_calls;    /* shows none, but looks at them, of profiles with single waits */
+	bool shows_values;   /* values of single calls, too */
 	bool shows_sessions; /* beside the run's calls; others are given the kept ones as threads,
 				which they may tell more of by profile::sessions */
 	bool needs_calls;    /* implies it; a profile without a timeline is not shown at all */

@@ -417,5 +417,6 @@ const struct sink sink_locks = {
 	.help = "locks that threads have waited for, where, and who has released them",
 	.accounts = true,
 	.names_only = true,
+	.reads_calls = true, /* to see from where who released them has jumped */
 	.write = write_locks,
 };
