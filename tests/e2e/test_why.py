@@ -25,6 +25,8 @@ CAUSES = {
     "file_lock": (r"waiting for a lock \(\S+\) in `own_file`, woken by `lock_file` in thread helper",
                   "lock_file"),
     "condition": (r"waiting on task_ready, woken by `produce` in thread helper", "produce"),
+    "deadline": (r"waiting on reply_ready in `await_late_reply`, woken by nobody that is traced",
+                 None),
     "semaphore": (r"waiting on items, woken by `post_item` in thread helper", "post_item"),
     "barrier": (r"waiting (on|for lock) barrier, (held|woken) by `arrive_late` in thread helper",
                 "arrive_late"),

@@ -42,7 +42,7 @@ struct {
 	char name[64];
 	pthread_mutex_t lock;
 } log_file = {.lock = PTHREAD_MUTEX_INITIALIZER};
-pthread_cond_t task_ready = PTHREAD_COND_INITIALIZER;
+pthread_cond_t task_ready = PTHREAD_COND_INITIALIZER, reply_ready = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t task_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 sem_t items;
@@ -238,6 +238,21 @@ TRACED void take_task(int slow)
 	while (slow && !tasks)
 		pthread_cond_wait(&task_ready, &task_lock);
 	tasks = 0;
+	pthread_mutex_unlock(&task_lock);
+}
+
+TRACED void await_late_reply(int slow)
+{
+	struct timespec until;
+	int err = 0;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_nsec += EXTRA_NS;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_mutex_lock(&task_lock);
+	while (slow && !err)
+		err = pthread_cond_timedwait(&reply_ready, &task_lock, &until);
 	pthread_mutex_unlock(&task_lock);
 }
 
@@ -444,6 +459,7 @@ static const struct kind {
 	{"rwlock_writer", write_cache, fill_cache, 1},
 	{"file_lock", own_file, lock_file, 1},
 	{"condition", take_task, produce, 0},
+	{"deadline", await_late_reply, NULL, 0},
 	{"semaphore", take_item, post_item, 0},
 	{"barrier", meet, arrive_late, 0},
 	{"join", join_side, NULL, 0},

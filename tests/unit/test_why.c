@@ -557,8 +557,9 @@ static void test_mixed(void **state)
 	assert_int_equal(session_ranks__init(&ranks, p->sessions), 0);
 	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
 	assert_string_equal(session_why__sentence(p, &why, sentence),
-			    "p99 sessions take 8.00 us longer: 6.50 us waiting on bar in `work`; "
-			    "1.00 us waiting in the kernel ([mmap]) in `work`; 500 ns more in "
+			    "p99 sessions take 8.00 us longer: 6.50 us waiting on bar in `work`, "
+			    "woken by nobody that is traced, as when its time is up; 1.00 us "
+			    "waiting in the kernel ([mmap]) in `work`; 500 ns more in "
 			    "`handle`");
 	session_why__fini(&why);
 	session_ranks__fini(&ranks);

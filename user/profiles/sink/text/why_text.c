@@ -124,12 +124,22 @@ static bool is_waker_told(const struct why_part *part)
 	return part->wait->waker_pid && part->waker_ns >= part->worst_ns / 2;
 }
 
+/* Threads of the process can wake each other from a futex, and those are traced: else it was the
+ * time that the wait was given. */
+static bool is_timeout(const struct why_part *part)
+{
+	return !part->wait->waker_pid && part->wait->reason == WAIT_LOCK &&
+	       wait_object__is_futex(part->wait->kind) && part->waker_ns >= part->worst_ns / 2;
+}
+
 static void say_waker(struct words *w, const struct profile *p, const struct why_part *part)
 {
 	const struct session_wait *wait = part->wait;
 	char buf[NAME_LEN];
 	const char *name = function_at(p, wait->waker_function, buf);
 
+	if (is_timeout(part))
+		say(w, ", woken by nobody that is traced, as when its time is up");
 	if (!is_waker_told(part))
 		return;
 	say(w, ", %s by ",
