@@ -269,7 +269,7 @@ class Sessions(harness.TestCase):
             done = self.run_proftrace("--session", name, *FUNCTIONS, "--", program("requests"),
                                       "1", "5")
             self.assert_one_line(done, 1, f"--session {name}", "no function that is traced",
-                                 nearest)
+                                 "of requests)", nearest)
             self.assertEqual(done.stdout, "")
         # It is known, but left out: why.
         done = self.verb("--session", "third", "--", program("tailcall"), status=1)

@@ -2,6 +2,8 @@
 #include "run/roles.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "budget/controller.h"
@@ -16,6 +18,8 @@
 #include "target/target.h"
 #include "util/glob.h"
 #include "util/log.h"
+#include "util/path.h"
+#include "util/text.h"
 #include "wire.h"
 
 bool roles__is_named(const struct run *r, size_t function, const char *glob)
@@ -98,10 +102,30 @@ static const struct plan_skip *skipped(const struct run *r, const char *glob)
 	return NULL;
 }
 
+/* " (all of those are of bash)", where the functions that are traced are of one file: the process
+ * may be another one than was meant, as a shell that has begun the server. */
+static char *name_file(const struct run *r, char *buf, size_t size)
+{
+	const struct plan *p = r->plan;
+	uint32_t object = p->functions_cnt ? p->functions[0].object : 0;
+	char name[NAME_MAX + 1];
+
+	*buf = '\0';
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		if (p->functions[i].object != object)
+			return buf;
+	}
+	if (p->functions_cnt)
+		snprintf(buf, size, " (all of those are of %s)",
+			 text_escape(path_base(r->target->objects[object].path), name,
+				     sizeof(name)));
+	return buf;
+}
+
 static int check_session(const struct run *r, const char *glob)
 {
+	char names[256], file[NAME_MAX + 64];
 	const struct plan_skip *skip;
-	char names[256];
 
 	if (is_planned(r, glob))
 		return 0;
@@ -116,9 +140,9 @@ static int check_session(const struct run *r, const char *glob)
 		return 0;
 	}
 	unmatched__nearest(r->plan, glob, names, sizeof(names));
-	log_error("--session %s: no function that is traced matches%s%s; -F chooses what is "
+	log_error("--session %s: no function that is traced matches%s%s%s; -F chooses what is "
 		  "traced, -l lists it",
-		  glob, *names ? "; the nearest: " : "", names);
+		  glob, name_file(r, file, sizeof(file)), *names ? "; the nearest: " : "", names);
 	return -ENOENT;
 }
 
