@@ -20,6 +20,7 @@ struct value_search {
 	struct wire_values *values;
 	u64 slot; /* address of the return address */
 	u64 result;
+	u64 thread; /* the thread pointer */
 	u64 registers[REGISTERS]; /* as instructions number them */
 	bool leaves;
 	bool fails; /* a condition does not hold */
@@ -44,6 +45,8 @@ static __always_inline long read_behind(u64 at, u32 bytes, u64 *out)
 
 static __always_inline u64 read_register(const struct value_search *s, u32 number)
 {
+	if (number == WIRE_THREAD_POINTER)
+		return s->thread;
 	return number < REGISTERS ? s->registers[number] : 0;
 }
 
@@ -179,6 +182,7 @@ static __noinline u32 values_enter(struct pt_regs *ctx, u32 number, u32 frame, u
 		.slot = slot,
 	};
 
+	s.thread = thread_pointer(current_task());
 	registers_read(ctx, s.registers);
 	if (!s.list || !s.values)
 		return 1;

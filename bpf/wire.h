@@ -420,6 +420,8 @@ enum wire_place {
 	WIRE_PLACE_MEMORY,
 };
 #define WIRE_NO_REGISTER 16
+/* In place of a register: the thread pointer, behind which thread-local variables lie. */
+#define WIRE_THREAD_POINTER 17
 
 struct wire_value_place {
 	u8 number; /* of the argument: 1 to 6 in registers, then on the stack; 0: the result */

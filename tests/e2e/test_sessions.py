@@ -162,11 +162,13 @@ class Sessions(harness.TestCase):
     def test_ids_of_the_application(self):
         """Numbers, text, and bytes; live, and of what a recording has kept."""
         for option, value in (("--session-id", "arg2"), ("--session-id", "arg1:s"),
-                              ("--trace-id", "arg3+16")):
+                              ("--session-id", "request_number"),
+                              ("--session-id", "request_text"), ("--trace-id", "arg3+16")):
             path, done = self.live("--session", "handle", option, value, *FUNCTIONS,
                                    command=(program("tagged"), 7), name="live.json")
             said = dict(re.findall(r"^REQUEST (\d+) (.*)$", done.stdout, re.M))
             expected = {"arg2": set(said), "arg1:s": set(said.values()),
+                        "request_number": set(said), "request_text": set(said.values()),
                         "arg3+16": {text.split("-")[1] for text in said.values()}}
             document = self.load(path)
             self.check(document)

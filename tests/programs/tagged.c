@@ -2,10 +2,11 @@
 /*
  * tagged [REQUESTS]: handles REQUESTS requests, each of which has a number, a traceparent as text
  * and a trace id as 16 bytes, and hands a task to another thread, for which it waits. Says of each
- * "REQUEST number traceparent".
+ * "REQUEST number traceparent". Number and text are thread-local variables as well.
  */
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
 #include "target.h"
 
 #define TRACEPARENT 56
@@ -19,6 +20,10 @@ struct task {
 	uint64_t number;
 	int todo, closed;
 };
+
+/* The request that a thread is at. */
+__thread uint64_t request_number;
+__thread char request_text[TRACEPARENT];
 
 static struct task task;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -100,6 +105,8 @@ int main(int argc, char **argv)
 		for (int n = 0; n < 16; n++)
 			at += sprintf(at, "%02x", tag.trace[n]);
 		sprintf(at, "-00f067aa0ba902%02x-01", (unsigned int)i);
+		request_number = i;
+		memcpy(request_text, text, sizeof(text));
 		handle(text, i, &tag);
 		printf("REQUEST %lu %s\n", (unsigned long)i, text);
 	}

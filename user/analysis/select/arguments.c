@@ -343,6 +343,10 @@ uint32_t argument_list__needs(const struct argument_list *l)
 
 		if (!arg->number)
 			continue;
+		if (arg->place.base == USDT_THREAD_POINTER) {
+			needs |= ARGUMENTS_NEED_MEMORY;
+			continue;
+		}
 		if (arg->number <= registers)
 			needs |= 1u << (arg->number - 1);
 		if (arg->number > registers || arg->behind || arg->form == ARGUMENT_TEXT)

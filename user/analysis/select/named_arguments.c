@@ -8,6 +8,7 @@
 
 #include "dwarf/parameters.h"
 #include "select/arguments.h"
+#include "select/thread_variable.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
 #include "util/log.h"
@@ -75,6 +76,34 @@ static const char *apply(struct argument *arg, const struct parameter *at)
 	return arg->bytes <= at->bytes ? NULL : "has fewer bits";
 }
 
+/* Gives the value of a name that no parameter has the place of a thread-local variable: a number of
+ * 1, 2, 4 or 8 bytes, a string (:s; of 8 bytes a pointer to one), or, of another size, an array
+ * that holds a string. Returns NULL, or why it cannot be read so. */
+static const char *apply_variable(struct argument *arg, const struct thread_variable *v)
+{
+	bool is_number = v->size <= 8 && !(v->size & (v->size - 1));
+
+	if (!arg->has_form)
+		arg->form = is_number ? ARGUMENT_SIGNED : ARGUMENT_TEXT;
+	if (!is_number && arg->form != ARGUMENT_TEXT)
+		return "is larger than a number: :s";
+	arg->number = 1; /* read at the entry */
+	arg->place = (struct usdt_argument){
+		.place = USDT_REGISTER,
+		.bytes = 8,
+		.base = USDT_THREAD_POINTER,
+		.index = USDT_NO_REGISTER,
+	};
+	arg->inside = arg->form == ARGUMENT_TEXT && v->size != 8;
+	arg->behind = !arg->inside;
+	arg->offset = v->offset;
+	if (!arg->has_bits)
+		arg->bytes = is_number ? v->size : 8;
+	if (arg->form == ARGUMENT_FLOAT && arg->bytes < 4)
+		return "is no floating-point number";
+	return arg->bytes <= v->size || arg->inside ? NULL : "has fewer bits";
+}
+
 static bool resolve(struct named_arguments *n, const struct symbol *sym, struct argument_list *l,
 		    char *why, size_t size)
 {
@@ -83,12 +112,17 @@ static bool resolve(struct named_arguments *n, const struct symbol *sym, struct 
 	for (size_t i = 0; i < l->cnt; i++) {
 		struct argument *arg = &l->items[i];
 		const char *problem = NULL;
+		struct thread_variable variable;
 		struct parameter at;
 
 		if (arg->parameter) {
-			if (!find(n, sym, arg, &at, why, size))
+			if (find(n, sym, arg, &at, why, size))
+				problem = apply(arg, &at);
+			else if (!arg->member &&
+				 thread_variable__find(n->img, arg->parameter, &variable))
+				problem = apply_variable(arg, &variable);
+			else
 				return false;
-			problem = apply(arg, &at);
 		}
 		texts += arg->form == ARGUMENT_TEXT;
 		if (!problem && texts > ARGUMENT_TEXTS)

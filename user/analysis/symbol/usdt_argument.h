@@ -19,7 +19,8 @@ enum usdt_place {
 
 /* Registers are numbered as instructions number them: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8.
  */
-#define USDT_NO_REGISTER 16
+#define USDT_NO_REGISTER    16
+#define USDT_THREAD_POINTER 17 /* of no probe's value, but of thread-local variables */
 
 struct usdt_argument {
 	int64_t offset;

@@ -15,7 +15,8 @@ _Static_assert(ARGUMENTS_MAX == WIRE_VALUES && ARGUMENT_LISTS < WIRE_LISTS, "the
 _Static_assert((int)ARGUMENT_AT_LEAST == WIRE_AT_LEAST && ARGUMENT_CONDITIONS == WIRE_CONDITIONS,
 	       "they are the same");
 
-_Static_assert((int)USDT_MEMORY == WIRE_PLACE_MEMORY && USDT_NO_REGISTER == WIRE_NO_REGISTER,
+_Static_assert((int)USDT_MEMORY == WIRE_PLACE_MEMORY && USDT_NO_REGISTER == WIRE_NO_REGISTER &&
+		       USDT_THREAD_POINTER == WIRE_THREAD_POINTER,
 	       "they are the same, too");
 
 static uint8_t flags_of(const struct argument *arg)

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "select/thread_variable.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arch/arch.h"
+#include "elf/elf_image.h"
+#include "elf/elf_inside.h"
+#include "elf/sym_table.h"
+#include "symbol/demangle.h"
+
+/* On arm64 two words for the C library lie between the thread pointer and the first variable. */
+#define ARM64_BEFORE 16
+
+static const Elf64_Phdr *find_tls(const struct elf_image *img)
+{
+	const Elf64_Phdr *phdrs;
+	size_t cnt;
+
+	phdrs = elf_image__phdrs(img, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		if (phdrs[i].p_type == PT_TLS)
+			return &phdrs[i];
+	}
+	return NULL;
+}
+
+static bool is_called(const char *symbol, const char *name)
+{
+	char *plain = demangle(symbol);
+	const char *last = plain ? strrchr(plain, ':') : NULL;
+	bool found = !strcmp(symbol, name) ||
+		     (plain && (!strcmp(plain, name) || (last && !strcmp(last + 1, name))));
+
+	free(plain);
+	return found;
+}
+
+static bool find_symbol(const struct elf_image *img, uint32_t type, const char *wanted,
+			uint64_t *value, uint64_t *size)
+{
+	struct sym_table tab;
+	bool found = false;
+	Elf64_Sym sym;
+	size_t len;
+
+	if (sym_table__open(img, type, &tab))
+		return false;
+	while (!found && sym_table__next(&tab, &sym)) {
+		const char *name;
+		char *copy;
+
+		if (ELF64_ST_TYPE(sym.st_info) != STT_TLS || sym.st_shndx == SHN_UNDEF ||
+		    !sym.st_size)
+			continue;
+		name = sym_table__name(&tab, &sym, &len);
+		copy = name ? strndup(name, len) : NULL;
+		found = copy && is_called(copy, wanted);
+		free(copy);
+		*value = sym.st_value;
+		*size = sym.st_size;
+	}
+	sym_table__close(&tab);
+	return found;
+}
+
+/* Not so a library that needs no other one. */
+static bool is_program(const struct elf_image *img)
+{
+	return elf_image__is_program(img) || (elf_image__is_static(img) && elf_image__entry(img));
+}
+
+bool thread_variable__find(const struct elf_image *img, const char *name,
+			   struct thread_variable *out)
+{
+	const Elf64_Phdr *tls = find_tls(img);
+	uint64_t value, size, align, bytes;
+
+	if (!tls || !is_program(img) ||
+	    (!find_symbol(img, SHT_SYMTAB, name, &value, &size) &&
+	     !find_symbol(img, SHT_DYNSYM, name, &value, &size)))
+		return false;
+	align = tls->p_align ? tls->p_align : 1;
+	bytes = tls->p_memsz;
+	if (bytes > INT32_MAX / 2 || align > INT32_MAX / 2 || (align & (align - 1)) ||
+	    size > bytes || value > bytes - size)
+		return false;
+	/* The program's variables end at the thread pointer, rounded up to their alignment; on
+	 * arm64 they begin behind it. */
+	out->offset = elf_image__arch(img)->machine == EM_X86_64
+			      ? (int64_t)value - (int64_t)((bytes + align - 1) & -align)
+			      : (int64_t)(((ARM64_BEFORE + align - 1) & -align) + value);
+	out->size = size;
+	return true;
+}
