@@ -155,7 +155,7 @@ static __always_inline void single_wait_woken(const struct task_struct *task)
 		return;
 	regs = (void *)bpf_task_pt_regs((struct task_struct *)waker);
 	call = sample_call(regs);
-	if (call >= WIRE_CALLS || !may_wake(sleeper->wait.reason, call))
+	if (call >= WIRE_CALLS || !may_wake(sleeper->wait.reason, sleeper->wait.object, call))
 		return;
 	sample_place(&sleeper->wait.waker, &open, waker, stack_pointer(regs));
 	bpf_get_current_comm(sleeper->wait.waker.comm, sizeof(sleeper->wait.waker.comm));

@@ -310,8 +310,8 @@ static __always_inline void wait_ends(const struct task_struct *task)
 }
 
 /* Whether a thread in that system call may have ended a wait for that reason: else it was merely
- * interrupted there by what has. */
-static __always_inline bool may_wake(u32 reason, u32 call)
+ * interrupted there by what has. `lock`: as of wait_reason(). */
+static __always_inline bool may_wake(u32 reason, u64 lock, u32 call)
 {
 	u32 kind = call < WIRE_CALLS ? call_reasons[call] : WIRE_REASON_CPU;
 
@@ -319,8 +319,9 @@ static __always_inline bool may_wake(u32 reason, u32 call)
 		return reason != WIRE_REASON_DISK && reason != WIRE_REASON_CPU;
 	switch (reason) {
 	case WIRE_REASON_LOCK:
+		/* Who changes mappings, as by munmap(), has their lock. */
 		return kind == WIRE_CALL_FUTEX || kind == WIRE_CALL_EXIT ||
-		       kind == WIRE_REASON_LOCK;
+		       kind == WIRE_REASON_LOCK || (kind == WIRE_REASON_OTHER && !lock);
 	case WIRE_REASON_PIPE:
 		return kind == WIRE_CALL_FILE || kind == WIRE_CALL_EXIT || kind == WIRE_REASON_PIPE;
 	case WIRE_REASON_NETWORK:
@@ -349,7 +350,7 @@ static __always_inline u32 waker_place(const struct wire_wait *w)
 	regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	cause.reason = WIRE_REASON_WAKER;
 	cause.call = sample_call(regs);
-	if (cause.call >= WIRE_CALLS || !may_wake(w->reason, cause.call))
+	if (cause.call >= WIRE_CALLS || !may_wake(w->reason, w->lock, cause.call))
 		return 0;
 	place = wait_place(&cause);
 	at = place ? wait_at(place - 1) : 0;

@@ -147,12 +147,17 @@ class Reasons(harness.TestCase):
                 del above[depth - 1:]
                 above.append(functions[node["function"]]["name"])
                 for place in {"touch", "seal"} & set(above):
-                    key = place, above[-1]
-                    below[key] = below.get(key, 0) + node["off_self_ns"]
+                    for what in "[lock]", "[disk]", "[other]":
+                        if what in above:
+                            by = "protect" in above[-1]
+                            below[place, what, by] = \
+                                below.get((place, what, by), 0) + node["off_self_ns"]
         for place, waits in done.counts.items():
-            self.assertGreater(below.get((place, "[lock]"), 0), waits * 10000, below)
-            self.assertFalse(below.get((place, "[disk]")), below)
-            self.assertFalse(below.get((place, "[other]")), below)
+            by_protect = below.get((place, "[lock]", True), 0)
+            self.assertGreater(by_protect, waits * 10000, below)
+            self.assertGreater(by_protect, below.get((place, "[lock]", False), 0), below)
+            for what in "[disk]", "[other]":
+                self.assertEqual([ns for key, ns in below.items() if key[:2] == (place, what)], [])
 
     def test_formats(self):
         result = self.path("result.folded")

@@ -559,8 +559,8 @@ static void test_mixed(void **state)
 	assert_string_equal(session_why__sentence(p, &why, sentence),
 			    "p99 sessions take 8.00 us longer: 6.50 us waiting on bar in `work`, "
 			    "woken by nobody that is traced, as when its time is up; 1.00 us "
-			    "waiting in the kernel ([mmap], as for the lock of the process's "
-			    "mappings) in `work`; 500 ns more in `handle`");
+			    "waiting in the kernel ([mmap]) in `work`; 500 ns more in "
+			    "`handle`");
 	session_why__fini(&why);
 	session_ranks__fini(&ranks);
 	profile__free(p);

@@ -79,20 +79,6 @@ static const char *function_at(const struct profile *p, uint32_t function, char 
 	return buf;
 }
 
-/* Whether a system call changes what the process has mapped. That takes a lock which all its
- * threads share, also for page faults: while one thread unmaps a gigabyte, others wait. */
-static bool changes_mappings(const char *call)
-{
-	static const char *const calls[] = {"[mmap]",	  "[munmap]",  "[mremap]",
-					    "[mprotect]", "[madvise]", "[brk]"};
-
-	for (size_t i = 0; call && i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (!strcmp(call, calls[i]))
-			return true;
-	}
-	return false;
-}
-
 /* `kind`: WAIT_OBJECT_NONE where it is not told. */
 static void say_object(struct words *w, uint32_t reason, uint32_t kind, uint64_t number,
 		       const char *name)
@@ -104,8 +90,6 @@ static void say_object(struct words *w, uint32_t reason, uint32_t kind, uint64_t
 		wait_object__text(kind, number, name, object, sizeof(object));
 	if (!*object)
 		say(w, "%s", what);
-	else if (reason == WAIT_OTHER && changes_mappings(name))
-		say(w, "%s (%s, as for the lock of the process's mappings)", what, object);
 	else if (kind == WAIT_OBJECT_LOCK)
 		say(w, "waiting for lock %s", object);
 	else if (kind == WAIT_OBJECT_FUTEX)
