@@ -16,12 +16,15 @@ from harness import PROFTRACE, UNLIMITED, program
 # helper's.
 CAUSES = {
     "mutex": (r"waiting for lock table_lock, held by `flush_log` in thread helper", "flush_log"),
-    "deadline": (r"waiting for lock table_lock, held by `flush_log` in thread helper", "flush_log"),
+    "timed_mutex": (r"waiting for lock table_lock, held by `flush_log` in thread helper",
+                    "flush_log"),
     "busy_holder": (r"waiting for lock log_file\.lock, held by `write_log` in thread helper",
                     "write_log"),
     "rwlock": (r"waiting to read cache_lock, held by `fill_cache` in thread helper", "fill_cache"),
     "rwlock_writer": (r"waiting to write cache_lock, held by `fill_cache` in thread helper",
                       "fill_cache"),
+    "rwlock_readers": (r"waiting to write cache_lock, held by `scan_cache` in thread helper",
+                       "scan_cache"),
     "file_lock": (r"waiting for a lock \(\S+\) in `own_file`, woken by `lock_file` in thread helper",
                   "lock_file"),
     "condition": (r"waiting on task_ready, woken by `produce` in thread helper", "produce"),

@@ -113,6 +113,14 @@ TRACED void fill_cache(void)
 	pthread_rwlock_unlock(&cache_lock);
 }
 
+TRACED void scan_cache(void)
+{
+	pthread_rwlock_rdlock(&cache_lock);
+	sem_post(&begun);
+	pause_ns(EXTRA_NS);
+	pthread_rwlock_unlock(&cache_lock);
+}
+
 TRACED void lock_file(void)
 {
 	flock(files[1], LOCK_EX);
@@ -453,10 +461,11 @@ static const struct kind {
 	int waits;	    /* until it has begun */
 } kinds[] = {
 	{"mutex", lock_table, flush_log, 1},
-	{"deadline", lock_in_time, flush_log, 1},
+	{"timed_mutex", lock_in_time, flush_log, 1},
 	{"busy_holder", lock_log, write_log, 1},
 	{"rwlock", read_cache, fill_cache, 1},
 	{"rwlock_writer", write_cache, fill_cache, 1},
+	{"rwlock_readers", write_cache, scan_cache, 1},
 	{"file_lock", own_file, lock_file, 1},
 	{"condition", take_task, produce, 0},
 	{"deadline", await_late_reply, NULL, 0},
