@@ -15,6 +15,7 @@
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/distributions.h"
+#include "sample/borrow.h"
 #include "sample/cpu_shares.h"
 #include "tables/stack_copy.h"
 #include "collect/usage.h"
@@ -345,6 +346,22 @@ static int expand_all(struct collector *c, struct assembly *a, struct profile_ac
 	return err;
 }
 
+/* Puts copies with what samples of other call stacks tell of them in place of all parts. */
+static int borrow_samples(struct assembly *a)
+{
+	struct stack_copy **copies = calloc(a->copies_cnt + 1, sizeof(*copies));
+	int err = copies ? borrow__samples(a->copies, a->copies_cnt, copies) : -ENOMEM;
+
+	for (size_t i = 0; !err && i < a->copies_cnt && copies[i]; i++) {
+		if (i < a->expanded_cnt || i >= a->kept_cnt)
+			free((void *)a->copies[i]);
+		a->copies[i] = copies[i];
+		a->expanded_cnt = i >= a->expanded_cnt ? i + 1 : a->expanded_cnt;
+	}
+	free(copies);
+	return err;
+}
+
 static void free_copies(struct assembly *a)
 {
 	for (size_t i = 0; i < a->copies_cnt; i++) {
@@ -382,6 +399,9 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 		err = sample_store__unmet(&c->samples, &a.unmet_function);
 	if (!err && (c->estimates || (c->expansions.stacks && c->expansions.resolve)))
 		err = expand_all(c, &a, &a.p->accounting);
+	/* Not for intervals, which are differences: what is borrowed changes as more is met. */
+	if (!err && c->samples.callstacks && !c->samples.bare && !c->seeds.keep_paths)
+		err = borrow_samples(&a);
 	if (!err)
 		err = assemble_all(&a);
 	free_copies(&a);

@@ -8,8 +8,6 @@
 #include "calls/stats.h"
 #include "tables/stack_copy.h"
 
-#define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
-
 /* The CPU time of a path that is its own, and what the samples stand for that are part of it; and
  * likewise its time off the CPU, and that of the waits whose places are known. */
 struct lender {

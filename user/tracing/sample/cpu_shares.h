@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
+
 struct profile;
 struct profile_node;
 struct stack_copy;
