@@ -444,6 +444,15 @@ static int setup_few_threads(void **state)
 	return setup_sized(8, 256, 256, FUNCTIONS);
 }
 
+/* Room for many threads, but for what was open at the start in eight alone. */
+static int setup_few_seeds(void **state)
+{
+	tables_make(64, 256, 256);
+	bpf.info.seeds_cap = 2 * 8;
+	bpf.seeds = table_new(&bpf.info.seeds_fd, bpf.info.seeds_cap, sizeof(*bpf.seeds));
+	return collector__new(&bpf.info, FUNCTIONS, &collector);
+}
+
 /* Five of eight threads; the first and the last are alive. */
 static void fill_threads(uint32_t *t)
 {
@@ -1303,6 +1312,8 @@ int main(void)
 		TEST(unknown_functions_are_refused),
 		TEST(roomy_tables_are_left_alone),
 		TEST_FEW(dead_threads_are_given_back),
+		{"dead_threads_give_back_seeds", dead_threads_are_given_back, setup_few_seeds,
+		 teardown, NULL},
 		TEST_FEW(retired_threads_stay_in_the_profile),
 		TEST_FEW(entries_are_used_again),
 		TEST_FEW(idle_callstacks_are_ended_when_they_are_many),

@@ -104,29 +104,37 @@ static void end_idle(struct collector *c)
 	}
 }
 
+/* A number of a call stack keeps its seed, whoever has the number; the first ones have one each. */
+static bool short_of_seeds(const struct bpf_tables *t, uint32_t callstacks)
+{
+	return t->info.seeds_cap && half_used(callstacks, t->info.seeds_cap / 2);
+}
+
 int reclaim__when_short(struct collector *c)
 {
 	const struct bpf_tables *t = &c->tables;
 	uint32_t callstacks = bpf_tables__callstacks(t);
-	bool *ended;
+	bool *ended, any = false;
 	int err = 0;
 
-	if (!half_used(callstacks, t->info.callstacks_cap) &&
+	if (!half_used(callstacks, t->info.callstacks_cap) && !short_of_seeds(t, callstacks) &&
 	    !half_used(bpf_tables__nodes(t), t->info.nodes_cap) &&
 	    !half_used(bpf_tables__frames(t), t->info.frames_cap))
 		return 0;
 	end_idle(c);
-	err = sample_store__settle(&c->samples, &c->tables);
-	if (!err)
-		err = wait_store__read(&c->waits, &c->samples, &c->tables, 0);
-	if (err)
-		return err;
 	ended = calloc(callstacks, sizeof(*ended));
 	if (!ended)
 		return -ENOMEM;
-	for (uint32_t i = 1; i < callstacks; i++)
+	for (uint32_t i = 1; i < callstacks; i++) {
 		ended[i] =
 			t->callstacks[i].state == WIRE_CALLSTACK_READY && t->callstacks[i].exit_ns;
+		any |= ended[i];
+	}
+	/* All samples of these, and not of threads that end while that is waited for. */
+	if (any)
+		err = sample_store__settle(&c->samples, &c->tables);
+	if (any && !err)
+		err = wait_store__read(&c->waits, &c->samples, &c->tables, 0);
 	/* Spans before what they are beside, whose end is theirs. */
 	for (uint32_t i = 1; !err && i < callstacks; i++) {
 		const struct wire_callstack *callstack = bpf_tables__callstack(t, i);
