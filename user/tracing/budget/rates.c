@@ -7,12 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "budget/count_cost.h"
 #include "util/array.h"
 
-/* What counting costs is known by this share of it. */
-#define COST_SPREAD 0.2
-/* And it is taken to be no more of the time than this: hardly anything is left then. */
-#define MOST_COST 0.9
 /* The average variance of looks counts as much as so many looks at the function itself. */
 #define DRAWN 3
 /* A fit to windows that weigh less than this is none. */
@@ -196,12 +193,10 @@ static double average_of(const struct average *a)
 void rates__add_window(struct rates *r, const uint32_t *functions, const uint64_t *calls,
 		       size_t cnt, double cpu_ns, double cost_ns)
 {
-	double own_ns = cpu_ns - cost_ns;
+	double own_ns = count_cost__own_ns(&count_cost__calibrated, cpu_ns, cost_ns);
 
 	if (!(cpu_ns > 0))
 		return;
-	if (own_ns < (1 - MOST_COST) * cpu_ns)
-		own_ns = (1 - MOST_COST) * cpu_ns;
 	for (size_t i = 0; i < cnt; i++) {
 		struct function *f = &r->functions[functions[i]];
 
@@ -307,17 +302,17 @@ static void add_bursts(const struct rates *r, const struct known *known, struct 
 }
 
 /* What windows tell; `usual_ns`: how long one is. What is known by shorter ones is known less. */
-static struct known by_windows(const struct function *f, double spread, double usual_ns)
+static struct known by_windows(const struct function *f, const struct count_cost *cost,
+			       double spread, double usual_ns)
 {
-	double share = f->cpu_ns > 0 ? f->cost_ns / f->cpu_ns : 0;
+	double own_ns = count_cost__own_ns(cost, f->cpu_ns, f->cost_ns);
 
 	if (!f->windows.n)
 		return (struct known){f->guess, 1, 0};
-	share = share < MOST_COST ? share : MOST_COST;
 	return (struct known){
-		sums_ratio(&f->windows),
+		f->windows.c / own_ns,
 		sums_variance(&f->windows, spread) * f->windows.n * usual_ns / f->windows.x,
-		COST_SPREAD * share / (1 - share),
+		cost->error * f->cost_ns / own_ns,
 	};
 }
 
@@ -556,30 +551,101 @@ static void join_all(const struct rates *r, const struct sums *bursts, struct di
 	}
 }
 
-int rates__estimate(const struct rates *r, struct rate *out)
+static double alike_of(const void *ctx, uint32_t function, uint32_t other)
 {
-	struct distance *distances = calloc(r->cnt + 1, sizeof(*distances));
-	struct known *known = calloc(r->cnt + 1, sizeof(*known));
-	struct sums *bursts = calloc(r->cnt + 1, sizeof(*bursts));
-	double *scratch = calloc(r->cnt + 1, sizeof(*scratch));
-	int err = distances && known && bursts && scratch ? 0 : -ENOMEM;
-	struct average windows = {0};
+	const struct rates *r = ctx;
+
+	return alike(&r->functions[function], &r->functions[other]);
+}
+
+/* What counting has cost, by functions that windows and bursts know; `scratch`: of each. */
+static struct count_cost fit_count_cost(const struct rates *r, const struct known *known,
+					const struct sums *bursts, double times,
+					struct counted *scratch)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < r->cnt; i++) {
+		const struct function *f = &r->functions[i];
+
+		if (!is_reference(f) || bursts[i].c < FEW)
+			continue;
+		scratch[cnt++] = (struct counted){
+			.function = i,
+			.calls = f->windows.c,
+			.cpu_ns = f->cpu_ns,
+			.cost_ns = f->cost_ns,
+			.in_bursts = sums_ratio(&bursts[i]),
+			.variance = known[i].variance + bursts_variance(&bursts[i], times),
+		};
+	}
+	return count_cost__fit(scratch, cnt, alike_of, r);
+}
+
+/* Windows, all together. */
+struct all_windows {
+	double spread;	 /* what one deviates beyond chance, a variance, relative */
+	double usual_ns; /* how long one is */
+};
+
+static struct all_windows sum_windows(const struct rates *r)
+{
+	struct average average = {0};
 	double cnt = 0, ns = 0;
 
-	if (!err) {
-		for (size_t i = 0; i < r->cnt; i++) {
-			average_add(&windows, &r->functions[i].windows);
-			cnt += r->functions[i].windows.n;
-			ns += r->functions[i].windows.x;
-		}
-		for (size_t i = 0; i < r->cnt; i++)
-			known[i] = by_windows(&r->functions[i], average_of(&windows), ns / cnt);
-		add_bursts(r, known, bursts);
-		join_all(r, bursts, distances, known, usual_times(bursts, r->cnt, scratch), out);
+	for (size_t i = 0; i < r->cnt; i++) {
+		average_add(&average, &r->functions[i].windows);
+		cnt += r->functions[i].windows.n;
+		ns += r->functions[i].windows.x;
 	}
-	free(scratch);
-	free(distances);
-	free(known);
-	free(bursts);
+	return (struct all_windows){average_of(&average), ns / cnt};
+}
+
+/* Arrays of an estimate, by function. */
+struct estimating {
+	struct distance *distances;
+	struct known *known;
+	struct sums *bursts;
+	double *scratch;
+	struct counted *counted;
+};
+
+static void estimate(const struct rates *r, struct estimating *e, struct rate *out)
+{
+	struct all_windows all = sum_windows(r);
+	struct count_cost cost = count_cost__calibrated;
+	double times = 1;
+
+	/* What counting costs is known once, and bursts are worth what that tells. */
+	for (int again = 0; again < 2; again++) {
+		for (size_t i = 0; i < r->cnt; i++)
+			e->known[i] = by_windows(&r->functions[i], &cost, all.spread, all.usual_ns);
+		memset(e->bursts, 0, r->cnt * sizeof(*e->bursts));
+		add_bursts(r, e->known, e->bursts);
+		times = usual_times(e->bursts, r->cnt, e->scratch);
+		if (!again)
+			cost = fit_count_cost(r, e->known, e->bursts, times, e->counted);
+	}
+	join_all(r, e->bursts, e->distances, e->known, times, out);
+}
+
+int rates__estimate(const struct rates *r, struct rate *out)
+{
+	struct estimating e = {
+		.distances = calloc(r->cnt + 1, sizeof(*e.distances)),
+		.known = calloc(r->cnt + 1, sizeof(*e.known)),
+		.bursts = calloc(r->cnt + 1, sizeof(*e.bursts)),
+		.scratch = calloc(r->cnt + 1, sizeof(*e.scratch)),
+		.counted = calloc(r->cnt + 1, sizeof(*e.counted)),
+	};
+	int err = e.distances && e.known && e.bursts && e.scratch && e.counted ? 0 : -ENOMEM;
+
+	if (!err)
+		estimate(r, &e, out);
+	free(e.distances);
+	free(e.known);
+	free(e.bursts);
+	free(e.scratch);
+	free(e.counted);
 	return err;
 }

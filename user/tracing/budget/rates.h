@@ -16,8 +16,8 @@
  * functions. Where threads do different work, a burst slows them in different ways, so bursts are
  * scaled for each function by those that the same threads call; and how far they are off for
  * functions that windows know is taken as an error of all that they tell. What both kinds of looks
- * say of a function is weighed by their variances. What counting costs is known by a fifth, and off
- * for all windows in the same way: that error stays, however many they are.
+ * say of a function is weighed by their variances. What counting costs is fitted (count_cost.h); what
+ * that is off by stays, however many windows there are, as it is off for all in the same way.
  */
 #ifndef PROFTRACE_BUDGET_RATES_H
 #define PROFTRACE_BUDGET_RATES_H

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "budget/count_cost.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* It is taken to be no more of the time than this: hardly anything is left then. */
+#define MOST_COST 0.9
+/* What it costs is known by this share of what was calibrated, before windows tell more. */
+#define COST_SPREAD 0.2
+/* Costs that are tried: from this times what was calibrated on, in so many steps. */
+#define LEAST_TIMES 0.5
+#define STEP	    0.025
+#define STEPS	    41
+/* Functions that are compared with each other, at most. */
+#define COMPARED 48
+/* The share of functions that are like no other, and how far from others they may be: a variance,
+ * relative. Functions that are alike differ by a variance of 3 %. */
+#define STRANGE 0.1
+#define FAR	1
+#define ALIKE	1e-3
+
+const struct count_cost count_cost__calibrated = {1, COST_SPREAD};
+
+double count_cost__own_ns(const struct count_cost *c, double cpu_ns, double cost_ns)
+{
+	double own_ns = cpu_ns - c->times * cost_ns;
+
+	return own_ns > (1 - MOST_COST) * cpu_ns ? own_ns : (1 - MOST_COST) * cpu_ns;
+}
+
+static int by_variance(const void *a, const void *b)
+{
+	const struct counted *f = a, *g = b;
+
+	if (f->variance != g->variance)
+		return f->variance < g->variance ? -1 : 1;
+	return f->function < g->function ? -1 : f->function > g->function;
+}
+
+struct comparison {
+	size_t cnt;
+	double variance[COMPARED];
+	double alike[COMPARED][COMPARED];
+};
+
+static double normal(double apart, double variance)
+{
+	return exp(-apart * apart / variance / 2) / sqrt(2 * M_PI * variance);
+}
+
+/* How likely it is that functions are so far from what bursts tell, by the others: a logarithm. */
+static double likelihood(const struct comparison *c, const double *distances)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < c->cnt; i++) {
+		double weights = 0, mean = 0, apart, variance;
+
+		for (size_t k = 0; k < c->cnt; k++) {
+			double weight = k == i ? 0 : c->alike[i][k] / (c->variance[k] + ALIKE);
+
+			weights += weight;
+			mean += weight * distances[k];
+		}
+		if (!(weights > 0))
+			continue;
+		apart = distances[i] - mean / weights;
+		variance = c->variance[i] + 1 / weights + ALIKE;
+		sum += log((1 - STRANGE) * normal(apart, variance) +
+			   STRANGE * normal(apart, variance + FAR));
+	}
+	/* Each two are compared twice. */
+	return sum / 2;
+}
+
+static double likelihood_of(const struct counted *functions, const struct comparison *c,
+			    double times)
+{
+	const struct count_cost cost = {times, 0};
+	double distances[COMPARED], off = (times - 1) / COST_SPREAD;
+
+	for (size_t i = 0; i < c->cnt; i++) {
+		const struct counted *f = &functions[i];
+
+		distances[i] = log(f->calls / count_cost__own_ns(&cost, f->cpu_ns, f->cost_ns) /
+				   f->in_bursts);
+	}
+	return likelihood(c, distances) - off * off / 2;
+}
+
+static struct count_cost fit(const struct counted *functions, const struct comparison *c)
+{
+	double found[STEPS], most = -INFINITY, sum = 0, first = 0, second = 0, times, variance;
+
+	for (int i = 0; i < STEPS; i++) {
+		found[i] = likelihood_of(functions, c, LEAST_TIMES + i * STEP);
+		most = found[i] > most ? found[i] : most;
+	}
+	for (int i = 0; i < STEPS; i++) {
+		double at = LEAST_TIMES + i * STEP, weight = exp(found[i] - most);
+
+		sum += weight;
+		first += weight * at;
+		second += weight * at * at;
+	}
+	times = first / sum;
+	variance = second / sum - times * times;
+	return (struct count_cost){times, sqrt(variance > STEP * STEP ? variance : STEP * STEP)};
+}
+
+struct count_cost count_cost__fit(struct counted *functions, size_t cnt, count_cost_alike alike,
+				  const void *ctx)
+{
+	struct count_cost cost = count_cost__calibrated;
+	struct comparison *c = malloc(sizeof(*c));
+
+	if (!c)
+		return cost;
+	qsort(functions, cnt, sizeof(*functions), by_variance);
+	c->cnt = cnt < COMPARED ? cnt : COMPARED;
+	for (size_t i = 0; i < c->cnt; i++) {
+		c->variance[i] = functions[i].variance;
+		for (size_t k = 0; k < i; k++) {
+			c->alike[i][k] = alike(ctx, functions[i].function, functions[k].function);
+			c->alike[k][i] = c->alike[i][k];
+		}
+	}
+	if (c->cnt > 1)
+		cost = fit(functions, c);
+	free(c);
+	return cost;
+}
