@@ -174,6 +174,43 @@ static void test_sums_of_colder_probes(void **state)
 	profile__free(p);
 }
 
+/* Calls of the whole run are an estimate, and took 194 or 1,200 ns each by samples; those of bursts
+ * took 220 to 900. */
+static void test_estimated_averages(void **state)
+{
+	const struct sink_options opts = {.verbose = true};
+	struct profile *p = fixture_new();
+	char *text;
+
+	p->sample_period_ns = 10000000;
+	fixture_thread(p, 1, 1, "x");
+	for (int i = 0; i < 2; i++) {
+		uint32_t f = fixture_function(p, i ? "longer" : "shorter");
+		uint64_t ns = i ? 1200000000 : 194000000;
+		uint32_t n = fixture_node(p, 0, 0, f, 1000000, ns, ns);
+		struct call_stats *s = &p->nodes[n].stats;
+
+		s->burst_calls = 1000000;
+		s->samples = 100;
+		s->sampled_ns = s->varied_ns = ns;
+		s->min_ns = 220;
+		s->max_ns = 900;
+		fixture_bucket(p, f, bucket__of(230), 10);
+		fixture_bucket(p, f, bucket__of(880), 10);
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_json, p, &opts);
+	assert_non_null(strstr(text, "\"min_ns\":194,\"max_ns\":900"));
+	assert_non_null(strstr(text, "\"min_ns\":220,\"max_ns\":1200"));
+	free(text);
+	text = fixture_write(&sink_flat, p, &opts);
+	assert_non_null(strstr(text, "~194 ns  ~194 ns"));
+	assert_non_null(strstr(text, "~1.20 us  ~220 ns"));
+	assert_null(strstr(text, "~900 ns  longer"));
+	free(text);
+	profile__free(p);
+}
+
 /* The single figure of a query. */
 static int64_t ask(sqlite3 *db, const char *query)
 {
@@ -218,9 +255,9 @@ static void test_sqlite(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_flat),
-					   cmocka_unit_test(test_sums_of_colder_probes),
-					   cmocka_unit_test(test_sqlite)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_flat), cmocka_unit_test(test_sums_of_colder_probes),
+		cmocka_unit_test(test_estimated_averages), cmocka_unit_test(test_sqlite)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

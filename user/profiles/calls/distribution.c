@@ -82,6 +82,8 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 	d.tells = tells(&d, &p->functions[function]);
 	if (!d.part)
 		d.excess_ns = excess_of(&d, &p->functions[function]);
+	else if (!distribution__average(&d, &p->functions[function], 0, &d.average_ns))
+		d.average_ns = 0;
 	return d;
 }
 
@@ -108,6 +110,20 @@ uint64_t distribution__single(const struct distribution *d, uint64_t ns)
 	if (d->excess_ns >= 0)
 		return ns > (uint64_t)d->excess_ns ? ns - (uint64_t)d->excess_ns : 0;
 	return ns < UINT64_MAX + d->excess_ns ? ns - (uint64_t)d->excess_ns : UINT64_MAX;
+}
+
+uint64_t distribution__shortest(const struct distribution *d, uint64_t min_ns)
+{
+	uint64_t ns = min_ns == UINT64_MAX ? 0 : distribution__single(d, min_ns);
+
+	return d->average_ns && ns > d->average_ns ? d->average_ns : ns;
+}
+
+uint64_t distribution__longest(const struct distribution *d, uint64_t max_ns)
+{
+	uint64_t ns = max_ns ? distribution__single(d, max_ns) : 0;
+
+	return ns && ns < d->average_ns ? d->average_ns : ns;
 }
 
 uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,

@@ -136,9 +136,8 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 	json_member_u64(j, "calls", s->calls);
 	json_member_u64(j, "total_ns", s->total_ns);
 	json_member_u64(j, "self_ns", s->self_ns);
-	json_member_u64(j, "min_ns",
-			s->min_ns == UINT64_MAX ? 0 : distribution__single(&d, s->min_ns));
-	json_member_u64(j, "max_ns", distribution__single(&d, s->max_ns));
+	json_member_u64(j, "min_ns", distribution__shortest(&d, s->min_ns));
+	json_member_u64(j, "max_ns", distribution__longest(&d, s->max_ns));
 	json_member_open(j, "aliases", '[');
 	for (size_t i = 0; i < f->aliases_cnt; i++)
 		json_string(j, f->aliases[i]);

@@ -87,14 +87,12 @@ static void write_sampled(struct cell *c)
 
 static void write_min(struct cell *c)
 {
-	uint64_t ns = c->f->stats.min_ns;
-
-	json_u64(c->j, ns == UINT64_MAX ? 0 : distribution__single(&c->d, ns));
+	json_u64(c->j, distribution__shortest(&c->d, c->f->stats.min_ns));
 }
 
 static void write_max(struct cell *c)
 {
-	json_u64(c->j, distribution__single(&c->d, c->f->stats.max_ns));
+	json_u64(c->j, distribution__longest(&c->d, c->f->stats.max_ns));
 }
 
 static void write_quantile(struct cell *c, double q)

@@ -137,7 +137,7 @@ static void print_single_calls(struct printer *pr, const struct profile_function
 			print_time(pr, known, ns, error_ns);
 	}
 	if (pr->opts->verbose)
-		print_single(pr, &d, finished, distribution__single(&d, s->min_ns), error_ns,
+		print_single(pr, &d, finished, distribution__shortest(&d, s->min_ns), error_ns,
 			     s->burst_calls || (pr->opts->interval &&
 						distribution__is_shortest_bound(&d, s->min_ns)));
 	for (size_t i = 0; i < sizeof(quantiles) / sizeof(*quantiles); i++) {
@@ -148,7 +148,7 @@ static void print_single_calls(struct printer *pr, const struct profile_function
 				     error_ns, s->burst_calls);
 	}
 	if (l->shown & SHOW_MAX)
-		print_single(pr, &d, finished, distribution__single(&d, s->max_ns), error_ns,
+		print_single(pr, &d, finished, distribution__longest(&d, s->max_ns), error_ns,
 			     s->burst_calls || (pr->opts->interval &&
 						distribution__is_longest_bound(&d, s->max_ns)));
 }
