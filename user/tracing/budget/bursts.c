@@ -473,7 +473,9 @@ static void turn_taken(struct bursts *b, struct turns *t, const struct look *l)
 {
 	double pause_ns = turns__pause_ns(t, &b->seen, b->in->tracer, l);
 
-	t->next_ran_ns = l->ran_ns + about(b, pause_ns);
+	/* One that came early, with a burst, is made up for. */
+	t->next_ran_ns =
+		(t->next_ran_ns > l->ran_ns ? t->next_ran_ns : l->ran_ns) + about(b, pause_ns);
 }
 
 static double cpus_busy(const struct reading *from, const struct reading *to)
@@ -572,10 +574,10 @@ static void note_burst(struct bursts *b, double ran_ns, double cost_ns)
 }
 
 /* Takes the counts of a burst; returns what its calls have cost. */
-static int count_burst(struct bursts *b, double *cost_ns)
+static int count_burst(struct bursts *b, bool after_window, double *cost_ns)
 {
 	struct rate *rates = NULL;
-	int err = rates__add_burst(b->rates, b->list, b->calls, b->list_cnt);
+	int err = rates__add_burst(b->rates, b->list, b->calls, b->list_cnt, after_window);
 
 	if (!err)
 		err = estimate(b, &rates);
@@ -586,7 +588,7 @@ static int count_burst(struct bursts *b, double *cost_ns)
 	return err;
 }
 
-static int take_burst(struct bursts *b, uint64_t now)
+static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 {
 	double calls_ns = 0, probes;
 	struct reading from = {0}, to = {0};
@@ -610,7 +612,7 @@ static int take_burst(struct bursts *b, uint64_t now)
 	}
 	tracer__take_out_burst(b->in->tracer);
 	if (!err)
-		err = count_burst(b, &calls_ns);
+		err = count_burst(b, after_window, &calls_ns);
 	if (!err)
 		note_burst(b, (double)(to.ran_ns - from.ran_ns), calls_ns);
 	b->cost_ns += calls_ns;
@@ -637,6 +639,27 @@ static bool probes_are_going(struct bursts *b)
 	return passed_ns > MOST_OTHERS * (double)since_ns;
 }
 
+/* Whether a window may be taken though it is not due: not much earlier than it would be. */
+static bool window_fits(struct bursts *b, uint64_t at_ns)
+{
+	double ran = (double)ran_ns(b);
+
+	return b->windows.cnt ? (double)b->windows.next_ran_ns <= ran + turns__usual_ns(&b->windows)
+			      : turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), at_ns,
+					   WINDOW_MOST);
+}
+
+/* A burst, and right before it a window, which tells how often functions are called at that time:
+ * the mix of what is called may change every second. */
+static int take_pair(struct bursts *b, uint64_t at_ns, bool going)
+{
+	/* Probes that are being taken out, of the last burst or dropped ones, slow the target down. */
+	bool window = !b->ended_ns && !going && window_fits(b, at_ns);
+	int err = window ? take_window(b) : 0;
+
+	return err ? err : take_burst(b, at_ns, window);
+}
+
 int bursts__look(struct bursts *b, uint64_t now_ns)
 {
 	bool going;
@@ -652,7 +675,7 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 		return 0;
 	if (turns__due(&b->bursts, &b->seen, b->in->tracer, ran_ns(b), now_ns,
 		       first_burst_probes(b)))
-		return take_burst(b, now_ns);
+		return take_pair(b, now_ns, going);
 	/* Probes that are being taken out slow the target down, ten times for moments. */
 	if (b->ended_ns || going)
 		return 0;

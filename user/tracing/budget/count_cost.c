@@ -8,6 +8,8 @@
 #define MOST_COST 0.9
 /* What it costs is known by this share of what was calibrated, before windows tell more. */
 #define COST_SPREAD 0.2
+/* And it differs from function to function by this share. */
+#define COST_DIFFERS 0.07
 /* Costs that are tried: from this times what was calibrated on, in so many steps. */
 #define LEAST_TIMES 0.5
 #define STEP	    0.025
@@ -40,8 +42,10 @@ static int by_variance(const void *a, const void *b)
 
 struct comparison {
 	size_t cnt;
-	double variance[COMPARED];
 	double alike[COMPARED][COMPARED];
+	/* Of the cost that is tried: by how much windows had more own time than bursts tell, and
+	 * the variance of that. */
+	double more[COMPARED], variance[COMPARED];
 };
 
 static double normal(double apart, double variance)
@@ -49,47 +53,48 @@ static double normal(double apart, double variance)
 	return exp(-apart * apart / variance / 2) / sqrt(2 * M_PI * variance);
 }
 
-/* How likely it is that functions are so far from what bursts tell, by the others: a logarithm. */
-static double likelihood(const struct comparison *c, const double *distances)
+/* A logarithm: how likely it is that functions are so far from what the others tell. */
+static double likelihood(const struct comparison *c)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < c->cnt; i++) {
-		double weights = 0, mean = 0, apart, variance;
+		double weights = 0, mean = 0, variance;
 
 		for (size_t k = 0; k < c->cnt; k++) {
-			double weight = k == i ? 0 : c->alike[i][k] / (c->variance[k] + ALIKE);
+			double weight = k == i ? 0 : c->alike[i][k] / c->variance[k];
 
 			weights += weight;
-			mean += weight * distances[k];
+			mean += weight * c->more[k];
 		}
 		if (!(weights > 0))
 			continue;
-		apart = distances[i] - mean / weights;
-		variance = c->variance[i] + 1 / weights + ALIKE;
-		sum += log((1 - STRANGE) * normal(apart, variance) +
-			   STRANGE * normal(apart, variance + FAR));
+		mean /= weights;
+		variance = c->variance[i] + 1 / weights;
+		sum += log((1 - STRANGE) * normal(c->more[i] - mean, variance) +
+			   STRANGE * normal(c->more[i] - mean, variance + mean * mean * FAR));
 	}
 	/* Each two are compared twice. */
 	return sum / 2;
 }
 
-static double likelihood_of(const struct counted *functions, const struct comparison *c,
-			    double times)
+static double likelihood_of(const struct counted *functions, struct comparison *c, double times)
 {
-	const struct count_cost cost = {times, 0};
-	double distances[COMPARED], off = (times - 1) / COST_SPREAD;
+	double off = (times - 1) / COST_SPREAD;
 
 	for (size_t i = 0; i < c->cnt; i++) {
 		const struct counted *f = &functions[i];
+		double own_ns = f->calls / f->in_bursts, cost = times * f->cost_ns / own_ns;
+		double differs = COST_DIFFERS * cost;
 
-		distances[i] = log(f->calls / count_cost__own_ns(&cost, f->cpu_ns, f->cost_ns) /
-				   f->in_bursts);
+		c->more[i] = f->cpu_ns / own_ns - cost;
+		c->variance[i] =
+			(f->variance + ALIKE) * c->more[i] * c->more[i] + differs * differs;
 	}
-	return likelihood(c, distances) - off * off / 2;
+	return likelihood(c) - off * off / 2;
 }
 
-static struct count_cost fit(const struct counted *functions, const struct comparison *c)
+static struct count_cost fit(const struct counted *functions, struct comparison *c)
 {
 	double found[STEPS], most = -INFINITY, sum = 0, first = 0, second = 0, times, variance;
 
@@ -120,7 +125,6 @@ struct count_cost count_cost__fit(struct counted *functions, size_t cnt, count_c
 	qsort(functions, cnt, sizeof(*functions), by_variance);
 	c->cnt = cnt < COMPARED ? cnt : COMPARED;
 	for (size_t i = 0; i < c->cnt; i++) {
-		c->variance[i] = functions[i].variance;
 		for (size_t k = 0; k < i; k++) {
 			c->alike[i][k] = alike(ctx, functions[i].function, functions[k].function);
 			c->alike[k][i] = c->alike[i][k];

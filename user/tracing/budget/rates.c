@@ -36,6 +36,13 @@
 /* What no deviation shows: relative, 0.7 %. */
 #define FLOOR 5e-5
 
+/* All looks count as if they had as much own time: what a rate is at that moment. */
+#define LOOK_NS 6e6
+/* What a window and the burst right after it differ in, as a variance: 15 %. */
+#define PAIRED 0.02
+/* Calls of a burst come in groups, those of a request all at once. */
+#define GROUPED 4
+
 #define MAX_BURSTS 1024 /* then each two are put together */
 /* Functions that others are measured by, at most: each is compared with all others. */
 #define MAX_REFERENCES 256
@@ -49,13 +56,33 @@ struct sums {
 struct function {
 	double guess;
 	struct sums windows;
-	double cpu_ns, cost_ns; /* in windows */
+	double cpu_ns, cost_ns; /* in windows, as if each had LOOK_NS of own time */
+	double counted_ns;	/* own time in windows as it was */
 	/* Roots of its calls' shares by thread, in bursts. */
 	bool has_threads;
 	double threads[RATES_THREADS];
 };
 
+/* A window, right before a burst. */
+struct window {
+	size_t cnt;
+	double cpu_ns, cost_ns;
+	struct window_calls {
+		uint32_t function;
+		double calls;
+	} of[];
+};
+
+/* Of a function: windows and the bursts right after them, which saw the same moments. */
+struct pairs {
+	double cnt;
+	double counted, seen;	       /* calls */
+	double calls, cpu_ns, cost_ns; /* in windows, as if each had LOOK_NS of own time */
+	double in_bursts;	       /* calls in as much time, by what bursts were worth */
+};
+
 struct burst {
+	struct window *before; /* NULL: none was */
 	uint32_t cnt;
 	uint32_t calls[]; /* NOT_SEEN: the function had no probe */
 };
@@ -65,6 +92,7 @@ struct rates {
 	size_t cnt, cap;
 	struct burst **bursts;
 	size_t bursts_cnt, bursts_cap;
+	struct window *last; /* NULL: a burst has it */
 };
 
 int rates__new(struct rates **out)
@@ -73,13 +101,20 @@ int rates__new(struct rates **out)
 	return *out ? 0 : -ENOMEM;
 }
 
+static void burst_free(struct burst *b)
+{
+	free(b->before);
+	free(b);
+}
+
 void rates__free(struct rates *r)
 {
 	if (!r)
 		return;
 	for (size_t i = 0; i < r->bursts_cnt; i++)
-		free(r->bursts[i]);
+		burst_free(r->bursts[i]);
 	free(r->bursts);
+	free(r->last);
 	free(r->functions);
 	free(r);
 }
@@ -190,25 +225,47 @@ static double average_of(const struct average *a)
 	return average > 0 ? average : 0;
 }
 
+/* Without memory the next burst has no window before it. */
+static void note_window(struct rates *r, const uint32_t *functions, const uint64_t *calls,
+			size_t cnt, double cpu_ns, double cost_ns)
+{
+	struct window *w = malloc(sizeof(*w) + cnt * sizeof(w->of[0]));
+
+	free(r->last);
+	r->last = w;
+	if (!w)
+		return;
+	*w = (struct window){cnt, cpu_ns, cost_ns};
+	for (size_t i = 0; i < cnt; i++)
+		w->of[i] = (struct window_calls){functions[i], (double)calls[i]};
+}
+
 void rates__add_window(struct rates *r, const uint32_t *functions, const uint64_t *calls,
 		       size_t cnt, double cpu_ns, double cost_ns)
 {
-	double own_ns = count_cost__own_ns(&count_cost__calibrated, cpu_ns, cost_ns);
+	double own_ns = count_cost__own_ns(&count_cost__calibrated, cpu_ns, cost_ns), by;
 
 	if (!(cpu_ns > 0))
 		return;
+	by = LOOK_NS / own_ns;
 	for (size_t i = 0; i < cnt; i++) {
 		struct function *f = &r->functions[functions[i]];
 
-		sums_add(&f->windows, (double)calls[i], own_ns);
-		f->cpu_ns += cpu_ns;
-		f->cost_ns += cost_ns;
+		/* Each is as good as others: those that were cut short, as so much was called, are
+		 * no worse. */
+		sums_add(&f->windows, (double)calls[i] * by, own_ns * by);
+		f->cpu_ns += cpu_ns * by;
+		f->cost_ns += cost_ns * by;
+		f->counted_ns += own_ns;
 	}
+	note_window(r, functions, calls, cnt, cpu_ns, cost_ns);
 }
 
 /* Adds the calls of one burst to another's. A function that only one has seen is in neither. */
 static void put_together(struct burst *to, const struct burst *more)
 {
+	free(to->before);
+	to->before = NULL;
 	for (uint32_t i = 0; i < to->cnt; i++) {
 		if (i >= more->cnt || more->calls[i] == NOT_SEEN || to->calls[i] == NOT_SEEN)
 			to->calls[i] = NOT_SEEN;
@@ -217,7 +274,8 @@ static void put_together(struct burst *to, const struct burst *more)
 	}
 }
 
-int rates__add_burst(struct rates *r, const uint32_t *functions, const uint64_t *calls, size_t cnt)
+int rates__add_burst(struct rates *r, const uint32_t *functions, const uint64_t *calls, size_t cnt,
+		     bool after_window)
 {
 	struct burst *b;
 
@@ -227,7 +285,7 @@ int rates__add_burst(struct rates *r, const uint32_t *functions, const uint64_t 
 
 			r->bursts[r->bursts_cnt] = r->bursts[2 * r->bursts_cnt];
 			put_together(r->bursts[r->bursts_cnt], second);
-			free(second);
+			burst_free(second);
 		}
 	}
 	if (ARRAY_RESERVE(&r->bursts, r->bursts_cnt, &r->bursts_cap))
@@ -235,6 +293,9 @@ int rates__add_burst(struct rates *r, const uint32_t *functions, const uint64_t 
 	b = malloc(sizeof(*b) + r->cnt * sizeof(b->calls[0]));
 	if (!b)
 		return -ENOMEM;
+	b->before = after_window ? r->last : NULL;
+	if (after_window)
+		r->last = NULL;
 	b->cnt = r->cnt;
 	memset(b->calls, 0xff, r->cnt * sizeof(b->calls[0]));
 	for (size_t i = 0; i < cnt; i++)
@@ -287,8 +348,33 @@ static double burst_worth(const struct rates *r, const struct burst *b, const st
 	return rate > 0 ? calls / rate : 0;
 }
 
+/* Adds what the window before a burst counted, and what the burst saw of the same functions: both
+ * as rates, by their own time and by what the burst was worth. */
+static void add_pair(const struct burst *b, double worth, const struct count_cost *cost,
+		     struct pairs *pairs)
+{
+	const struct window *w = b->before;
+	double by = w ? LOOK_NS / count_cost__own_ns(cost, w->cpu_ns, w->cost_ns) : 0;
+
+	for (size_t i = 0; w && i < w->cnt; i++) {
+		uint32_t f = w->of[i].function;
+		struct pairs *p = &pairs[f];
+
+		if (f >= b->cnt || b->calls[f] == NOT_SEEN)
+			continue;
+		p->cnt++;
+		p->counted += w->of[i].calls;
+		p->seen += b->calls[f];
+		p->calls += w->of[i].calls * by;
+		p->cpu_ns += w->cpu_ns * by;
+		p->cost_ns += w->cost_ns * by;
+		p->in_bursts += b->calls[f] / worth * LOOK_NS;
+	}
+}
+
 /* What bursts tell: sums of calls and of what bursts were worth. */
-static void add_bursts(const struct rates *r, const struct known *known, struct sums *sums)
+static void add_bursts(const struct rates *r, const struct known *known,
+		       const struct count_cost *cost, struct sums *sums, struct pairs *pairs)
 {
 	for (size_t k = 0; k < r->bursts_cnt; k++) {
 		const struct burst *b = r->bursts[k];
@@ -298,6 +384,8 @@ static void add_bursts(const struct rates *r, const struct known *known, struct 
 			if (b->calls[i] != NOT_SEEN)
 				sums_add(&sums[i], b->calls[i], worth);
 		}
+		if (worth > 0)
+			add_pair(b, worth, cost, pairs);
 	}
 }
 
@@ -311,7 +399,7 @@ static struct known by_windows(const struct function *f, const struct count_cost
 		return (struct known){f->guess, 1, 0};
 	return (struct known){
 		f->windows.c / own_ns,
-		sums_variance(&f->windows, spread) * f->windows.n * usual_ns / f->windows.x,
+		sums_variance(&f->windows, spread) * f->windows.n * usual_ns / f->counted_ns,
 		cost->error * f->cost_ns / own_ns,
 	};
 }
@@ -333,23 +421,48 @@ static double alike(const struct function *f, const struct function *g)
 /* How far windows are from what bursts tell of a function. */
 struct distance {
 	bool known;
+	bool paired;	 /* by windows and the bursts right after them */
 	double log;	 /* of the ratio */
 	double variance; /* of that */
 	double chance;	 /* the part of bursts in it */
 	double company;	 /* how likely it is by those of all functions */
 };
 
-static struct distance distance_of(const struct rates *r, const struct sums *bursts,
-				   const struct known *known, double times, size_t function)
+/* Arrays of an estimate, by function. */
+struct estimating {
+	struct distance *distances;
+	struct known *known;
+	struct sums *bursts;
+	struct pairs *pairs;
+	double *scratch;
+	struct counted *counted;
+};
+
+/* By pairs, where there are some: what is called may change, and windows and bursts that were at
+ * other times may have met more or less of it. */
+static struct distance distance_of(const struct rates *r, const struct estimating *e, double times,
+				   size_t function)
 {
-	const struct sums *s = &bursts[function];
+	const struct sums *s = &e->bursts[function];
+	const struct pairs *p = &e->pairs[function];
+	const struct known *known = &e->known[function];
 	struct distance d = {.known = is_reference(&r->functions[function]) && s->c > 0};
 
 	if (!d.known)
 		return d;
-	d.log = log(known[function].per_ns / sums_ratio(s));
+	d.log = log(known->per_ns / sums_ratio(s));
 	d.chance = bursts_variance(s, times);
-	d.variance = variance_of(&known[function]) + d.chance;
+	d.variance = variance_of(known) + d.chance;
+	if (p->counted > 0 && p->seen > 0) {
+		double variance = 1 / p->counted + GROUPED / p->seen + PAIRED / p->cnt;
+
+		if (variance + known->off * known->off < d.variance) {
+			d.paired = true;
+			d.log = log(p->calls / p->in_bursts);
+			d.chance = variance;
+			d.variance = variance + known->off * known->off;
+		}
+	}
 	return d;
 }
 
@@ -523,13 +636,14 @@ static void join(struct known *to, const struct known *more)
 }
 
 /* Joins what windows (`known`) and bursts tell. */
-static void join_all(const struct rates *r, const struct sums *bursts, struct distance *distances,
-		     const struct known *known, double times, struct rate *out)
+static void join_all(const struct rates *r, const struct estimating *e, double times,
+		     struct rate *out)
 {
-	struct references refs = {.distances = distances, .known = known};
+	const struct sums *bursts = e->bursts;
+	struct references refs = {.distances = e->distances, .known = e->known};
 
 	for (size_t i = 0; i < r->cnt; i++)
-		distances[i] = distance_of(r, bursts, known, times, i);
+		e->distances[i] = distance_of(r, e, times, i);
 	references_choose(&refs, r->cnt);
 	keep_company(&refs);
 	for (size_t i = 0; i < r->cnt; i++) {
@@ -539,7 +653,7 @@ static void join_all(const struct rates *r, const struct sums *bursts, struct di
 			bursts_variance(&bursts[i], times) + fit.variance,
 			fit.off,
 		};
-		struct known both = known[i];
+		struct known both = e->known[i];
 
 		both.variance += fit.windows;
 		/* What was thought before anything was looked at is worth nothing beside that. */
@@ -559,24 +673,27 @@ static double alike_of(const void *ctx, uint32_t function, uint32_t other)
 }
 
 /* What counting has cost, by functions that windows and bursts know; `scratch`: of each. */
-static struct count_cost fit_count_cost(const struct rates *r, const struct known *known,
-					const struct sums *bursts, double times,
-					struct counted *scratch)
+static struct count_cost fit_count_cost(const struct rates *r, const struct estimating *e,
+					double times)
 {
+	struct counted *scratch = e->counted;
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < r->cnt; i++) {
 		const struct function *f = &r->functions[i];
+		const struct pairs *p = &e->pairs[i];
+		struct distance d = distance_of(r, e, times, i);
 
-		if (!is_reference(f) || bursts[i].c < FEW)
+		if (!d.known || e->bursts[i].c < FEW)
 			continue;
 		scratch[cnt++] = (struct counted){
 			.function = i,
-			.calls = f->windows.c,
-			.cpu_ns = f->cpu_ns,
-			.cost_ns = f->cost_ns,
-			.in_bursts = sums_ratio(&bursts[i]),
-			.variance = known[i].variance + bursts_variance(&bursts[i], times),
+			.calls = d.paired ? p->calls : f->windows.c,
+			.cpu_ns = d.paired ? p->cpu_ns : f->cpu_ns,
+			.cost_ns = d.paired ? p->cost_ns : f->cost_ns,
+			.in_bursts = d.paired ? p->in_bursts / (p->cnt * LOOK_NS)
+					      : sums_ratio(&e->bursts[i]),
+			.variance = d.variance - e->known[i].off * e->known[i].off,
 		};
 	}
 	return count_cost__fit(scratch, cnt, alike_of, r);
@@ -596,19 +713,10 @@ static struct all_windows sum_windows(const struct rates *r)
 	for (size_t i = 0; i < r->cnt; i++) {
 		average_add(&average, &r->functions[i].windows);
 		cnt += r->functions[i].windows.n;
-		ns += r->functions[i].windows.x;
+		ns += r->functions[i].counted_ns;
 	}
 	return (struct all_windows){average_of(&average), ns / cnt};
 }
-
-/* Arrays of an estimate, by function. */
-struct estimating {
-	struct distance *distances;
-	struct known *known;
-	struct sums *bursts;
-	double *scratch;
-	struct counted *counted;
-};
 
 static void estimate(const struct rates *r, struct estimating *e, struct rate *out)
 {
@@ -621,12 +729,13 @@ static void estimate(const struct rates *r, struct estimating *e, struct rate *o
 		for (size_t i = 0; i < r->cnt; i++)
 			e->known[i] = by_windows(&r->functions[i], &cost, all.spread, all.usual_ns);
 		memset(e->bursts, 0, r->cnt * sizeof(*e->bursts));
-		add_bursts(r, e->known, e->bursts);
+		memset(e->pairs, 0, r->cnt * sizeof(*e->pairs));
+		add_bursts(r, e->known, &cost, e->bursts, e->pairs);
 		times = usual_times(e->bursts, r->cnt, e->scratch);
 		if (!again)
-			cost = fit_count_cost(r, e->known, e->bursts, times, e->counted);
+			cost = fit_count_cost(r, e, times);
 	}
-	join_all(r, e->bursts, e->distances, e->known, times, out);
+	join_all(r, e, times, out);
 }
 
 int rates__estimate(const struct rates *r, struct rate *out)
@@ -635,17 +744,19 @@ int rates__estimate(const struct rates *r, struct rate *out)
 		.distances = calloc(r->cnt + 1, sizeof(*e.distances)),
 		.known = calloc(r->cnt + 1, sizeof(*e.known)),
 		.bursts = calloc(r->cnt + 1, sizeof(*e.bursts)),
+		.pairs = calloc(r->cnt + 1, sizeof(*e.pairs)),
 		.scratch = calloc(r->cnt + 1, sizeof(*e.scratch)),
 		.counted = calloc(r->cnt + 1, sizeof(*e.counted)),
 	};
-	int err = e.distances && e.known && e.bursts && e.scratch && e.counted ? 0 : -ENOMEM;
+	bool room = e.distances && e.known && e.bursts && e.pairs && e.scratch && e.counted;
 
-	if (!err)
+	if (room)
 		estimate(r, &e, out);
 	free(e.distances);
 	free(e.known);
 	free(e.bursts);
 	free(e.scratch);
+	free(e.pairs);
 	free(e.counted);
-	return err;
+	return room ? 0 : -ENOMEM;
 }

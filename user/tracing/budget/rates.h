@@ -16,12 +16,15 @@
  * functions. Where threads do different work, a burst slows them in different ways, so bursts are
  * scaled for each function by those that the same threads call; and how far they are off for
  * functions that windows know is taken as an error of all that they tell. What both kinds of looks
- * say of a function is weighed by their variances. What counting costs is fitted (count_cost.h); what
- * that is off by stays, however many windows there are, as it is off for all in the same way.
+ * say of a function is weighed by their variances. A program may call other things now than a
+ * moment ago, so how far bursts and windows differ is told, where possible, by pairs of them that
+ * came one right after the other. What counting costs is fitted (count_cost.h); what that is off by
+ * stays, however many windows there are, as it is off for all in the same way.
  */
 #ifndef PROFTRACE_BUDGET_RATES_H
 #define PROFTRACE_BUDGET_RATES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,8 +47,10 @@ int rates__add(struct rates *r, double per_ns);
 void rates__add_window(struct rates *r, const uint32_t *functions, const uint64_t *calls,
 		       size_t cnt, double cpu_ns, double cost_ns);
 
-/* In a burst. Returns 0 or -ENOMEM. */
-int rates__add_burst(struct rates *r, const uint32_t *functions, const uint64_t *calls, size_t cnt);
+/* In a burst; `after_window`: right after the last window, so both saw the same mix of what is
+ * called. Returns 0 or -ENOMEM. */
+int rates__add_burst(struct rates *r, const uint32_t *functions, const uint64_t *calls, size_t cnt,
+		     bool after_window);
 
 /* How often the function was called in bursts so far by each of these classes of threads. */
 #define RATES_THREADS 64

@@ -70,10 +70,15 @@ static double forks_cost(const struct tracer *tr, const struct look *l)
 	return children_made(tr) == l->children ? 0 : 2 * (double)l->made_ns * l->cpus;
 }
 
+double turns__usual_ns(const struct turns *t)
+{
+	return t->cnt ? t->cost_ns / (double)t->cnt / t->share : 0;
+}
+
 double turns__pause_ns(struct turns *t, struct turns_seen *seen, const struct tracer *tr,
 		       const struct look *l)
 {
 	t->cost_ns += l->cost_ns + own_cost(seen, tr, l) + forks_cost(tr, l);
 	t->cnt++;
-	return t->cost_ns / (double)t->cnt / t->share;
+	return turns__usual_ns(t);
 }

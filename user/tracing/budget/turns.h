@@ -57,6 +57,10 @@ void look__made(struct look *l);
 bool turns__due(struct turns *t, const struct turns_seen *seen, const struct tracer *tr,
 		uint64_t ran_ns, uint64_t now_ns, double probes);
 
+/* How long the target runs between two looks, by what looks have cost so far, in ns; 0: none has
+ * been taken. */
+double turns__usual_ns(const struct turns *t);
+
 /* A look has been taken: how long the target has to run before the next one, in ns. Proftrace's own
  * CPU time counts as well, which a target on a busy machine does without. */
 double turns__pause_ns(struct turns *t, struct turns_seen *seen, const struct tracer *tr,
