@@ -24,6 +24,12 @@ static void test_each_source(void **state)
 	expect(p, &p->nodes[2].stats, SOURCE_BURST, 900, 137840487);
 	expect(p, &p->nodes[3].stats, SOURCE_SAMPLE, 0, 20000000);
 	assert_true(estimate__any(p));
+	/* Called 90,000 times, and no sample has met it: that is not to have taken no time. */
+	p->nodes[2].stats.samples = p->nodes[2].stats.sampled_ns = p->nodes[2].stats.varied_ns = 0;
+	expect(p, &p->nodes[2].stats, SOURCE_BURST, 900, PERIOD_NS);
+	/* Without samples it has the time that was recorded in bursts, and no error of samples. */
+	p->sample_period_ns = 0;
+	expect(p, &p->nodes[2].stats, SOURCE_BURST, 900, 0);
 	profile__free(p);
 	p = fixture_small();
 	assert_false(estimate__any(p));

@@ -55,10 +55,14 @@ static inline struct estimate estimate__of(const struct profile *p, const struct
 		.cpu_error_ns = estimate__error_ns(p, (double)s->varied_ns),
 	};
 
-	if (s->burst_calls)
+	if (s->burst_calls) {
 		e.source = SOURCE_BURST;
-	else if (p->sample_period_ns && (!s->calls || s->sampled_ns > s->self_ns / 2))
+		/* What no sample has met may have taken as much as one stands for. */
+		if (s->varied_ns < p->sample_period_ns)
+			e.cpu_error_ns = p->sample_period_ns;
+	} else if (p->sample_period_ns && (!s->calls || s->sampled_ns > s->self_ns / 2)) {
 		e.source = SOURCE_SAMPLE;
+	}
 	return e;
 }
 
