@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "budget/rates.h"
+#include "rates/rates.h"
 
 #define FUNCTIONS  60
 #define REQUEST_NS 10000.0 /* of own CPU time */

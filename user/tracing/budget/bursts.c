@@ -12,7 +12,7 @@
 #include "budget/call_cost.h"
 #include "budget/inputs.h"
 #include "budget/late.h"
-#include "budget/rates.h"
+#include "rates/rates.h"
 #include "budget/turns.h"
 #include "calls/profile.h"
 #include "collect/collector.h"

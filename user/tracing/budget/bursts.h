@@ -3,7 +3,7 @@
  * Calls of functions that the budget has dropped are estimated: for some milliseconds at a time
  * they are probed again, all together (a burst), which shows their paths and how long calls take;
  * and between bursts a few of them are counted by their entries alone (a window), which shows how
- * often they are called (budget/rates.h). Both in the loop of the run, which waits meanwhile: for
+ * often they are called (rates/rates.h). Both in the loop of the run, which waits meanwhile: for
  * some tens of milliseconds.
  */
 #ifndef PROFTRACE_BUDGET_BURSTS_H

@@ -21,8 +21,8 @@
  * came one right after the other. What counting costs is fitted (count_cost.h); what that is off by
  * stays, however many windows there are, as it is off for all in the same way.
  */
-#ifndef PROFTRACE_BUDGET_RATES_H
-#define PROFTRACE_BUDGET_RATES_H
+#ifndef PROFTRACE_RATES_RATES_H
+#define PROFTRACE_RATES_RATES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "budget/count_cost.h"
+#include "rates/count_cost.h"
 
 #include <math.h>
 #include <stdlib.h>

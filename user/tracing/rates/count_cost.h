@@ -14,8 +14,8 @@
  * If bursts have met 70 calls of hash for each one of handle, 1,500 is right, and counting hash
  * took 2.9 ms: 0.79 times what it was thought to.
  */
-#ifndef PROFTRACE_BUDGET_COUNT_COST_H
-#define PROFTRACE_BUDGET_COUNT_COST_H
+#ifndef PROFTRACE_RATES_COUNT_COST_H
+#define PROFTRACE_RATES_COUNT_COST_H
 
 #include <stddef.h>
 #include <stdint.h>

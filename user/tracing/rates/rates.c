@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "budget/rates.h"
+#include "rates/rates.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "budget/count_cost.h"
+#include "rates/count_cost.h"
+#include "rates/fits.h"
 #include "util/array.h"
 
 /* The average variance of looks counts as much as so many looks at the function itself. */
 #define DRAWN 3
-/* A fit to windows that weigh less than this is none. */
-#define LITTLE 1
 /* What one look deviates from others: a variance, relative, 10 %. */
 #define USUAL 0.01
 /* Until looks have told how far they deviate, the only one may have been out of the ordinary: of 39
@@ -26,13 +25,6 @@
  * than that, of what is usual. */
 #define FEW  10
 #define MANY 8
-/* Functions whose distances differ by this, as a variance, are taken to go by the same thing: 3 %.
- */
-#define ALIKE 1e-3
-/* The share of functions that are like no other, before anything is known. */
-#define STRANGE 0.1
-/* The share of windows of which somebody else has taken most. */
-#define INTERRUPTED 0.1
 /* What no deviation shows: relative, 0.7 %. */
 #define FLOOR 5e-5
 
@@ -44,9 +36,7 @@
 #define GROUPED 4
 
 #define MAX_BURSTS 1024 /* then each two are put together */
-/* Functions that others are measured by, at most: each is compared with all others. */
-#define MAX_REFERENCES 256
-#define NOT_SEEN       UINT32_MAX
+#define NOT_SEEN   UINT32_MAX
 
 /* Pairs of (calls, time). */
 struct sums {
@@ -316,13 +306,6 @@ void rates__set_threads(struct rates *r, uint32_t function, const double *calls)
 		f->threads[i] = sqrt(calls[i] / sum);
 }
 
-/* What windows tell of a rate. */
-struct known {
-	double per_ns;
-	double variance; /* of what comes by chance, relative */
-	double off; /* by what counting costs, which is off for all in the same way: relative */
-};
-
 static double variance_of(const struct known *k)
 {
 	return k->variance + k->off * k->off;
@@ -418,16 +401,6 @@ static double alike(const struct function *f, const struct function *g)
 	return product * product;
 }
 
-/* How far windows are from what bursts tell of a function. */
-struct distance {
-	bool known;
-	bool paired;	 /* by windows and the bursts right after them */
-	double log;	 /* of the ratio */
-	double variance; /* of that */
-	double chance;	 /* the part of bursts in it */
-	double company;	 /* how likely it is by those of all functions */
-};
-
 /* Arrays of an estimate, by function. */
 struct estimating {
 	struct distance *distances;
@@ -466,162 +439,11 @@ static struct distance distance_of(const struct rates *r, const struct estimatin
 	return d;
 }
 
-/* How bursts are to be scaled for a function. */
-struct fit {
-	double by;	 /* they are worth so many times as much, */
-	double variance; /* with this error, relative, */
-	double off;	 /* and this by what counting costs; */
-	double windows;	 /* that of its own windows, in addition */
-	bool known;	 /* windows tell of some function */
-};
-
-/* How likely a function's distance is, if it goes by the same thing as one whose distance is known,
- * by what both are uncertain in. Where windows do not know it: as it is for most. */
-static double likelihood(const struct distance *of, const struct distance *to)
+static double alike_of(const void *ctx, uint32_t function, uint32_t other)
 {
-	double variance = of->variance + to->variance + ALIKE, apart = of->log - to->log;
+	const struct rates *r = ctx;
 
-	return to->known ? exp(-apart * apart / variance / 2) / sqrt(2 * M_PI * variance)
-			 : of->company;
-}
-
-/* The functions that others are measured by. */
-struct references {
-	struct distance *distances; /* by function, of all */
-	const struct known *known;  /* the same */
-	size_t functions[MAX_REFERENCES];
-	size_t cnt;
-};
-
-/* All whose distance windows know; of more than have room the best known of each few neighbours,
- * which mostly belong to one part of a program, so that no part goes without. */
-static void references_choose(struct references *refs, size_t functions_cnt)
-{
-	const struct distance *d = refs->distances;
-	size_t known = 0, few, seen = 0, best = 0;
-
-	for (size_t i = 0; i < functions_cnt; i++)
-		known += d[i].known;
-	few = (known + MAX_REFERENCES - 1) / MAX_REFERENCES;
-	refs->cnt = 0;
-	for (size_t i = 0; i < functions_cnt; i++) {
-		if (!d[i].known)
-			continue;
-		if (seen % few == 0 || d[i].variance < d[best].variance)
-			best = i;
-		if (++seen % few == 0 || seen == known)
-			refs->functions[refs->cnt++] = best;
-	}
-}
-
-static void keep_company(struct references *refs)
-{
-	for (size_t i = 0; i < refs->cnt; i++) {
-		struct distance *d = &refs->distances[refs->functions[i]];
-
-		for (size_t k = 0; k < refs->cnt; k++)
-			d->company += likelihood(&refs->distances[refs->functions[k]], d);
-	}
-}
-
-/* Sums over other functions. */
-struct others {
-	double cnt, likelihood; /* of those that the same threads call */
-	double all_distance, all_squares, all_variance;
-	/* The same, by what they tell. */
-	double weights, distance, squares, expected, variance, off;
-};
-
-static void others_add(struct others *o, const struct distance *d, const struct known *k,
-		       double likelihood, double alike)
-{
-	double weight = alike * likelihood / d->variance, chance = k->variance + d->chance;
-
-	o->cnt += alike;
-	o->likelihood += alike * likelihood;
-	o->all_distance += alike * d->log;
-	o->all_squares += alike * d->log * d->log;
-	o->all_variance += alike * d->variance;
-	o->weights += weight;
-	o->distance += weight * d->log;
-	o->squares += weight * d->log * d->log;
-	o->expected += weight * chance;
-	o->variance += weight * weight * chance;
-	o->off += weight * k->off;
-}
-
-/* How likely a function is like no other, if those that are like it are at `mean`, and not one of
- * these whose windows, `cnt` of them, were out of the ordinary or are off by chance. */
-static double strange(const struct others *o, const struct distance *own, double mean, double cnt)
-{
-	double gap = own->log - mean, variance = own->variance + 1;
-	double far = exp(-gap * gap / variance / 2) / sqrt(2 * M_PI * variance);
-	double same = o->likelihood / o->cnt + pow(INTERRUPTED, cnt) * far;
-
-	return STRANGE * far / (STRANGE * far + same);
-}
-
-/* How far from others, as a variance, one may be that windows do not know. */
-static double others_apart(const struct others *o, double mean)
-{
-	double squares = o->all_squares - 2 * mean * o->all_distance + o->cnt * mean * mean;
-
-	return squares > o->all_variance ? (squares - o->all_variance) / o->cnt : 0;
-}
-
-/* Sums over all references but one; over those that are as far off, where windows know `own`. */
-static struct others others_of(const struct rates *r, const struct references *refs, size_t to,
-			       const struct distance *own)
-{
-	struct others o = {0};
-
-	for (size_t i = 0; i < refs->cnt; i++) {
-		size_t f = refs->functions[i];
-
-		if (f != to)
-			others_add(&o, &refs->distances[f], &refs->known[f],
-				   likelihood(&refs->distances[f], own),
-				   alike(&r->functions[f], &r->functions[to]));
-	}
-	return o;
-}
-
-/* By windows of other functions that the same threads call, and that are as far off: each weighed
- * by how well windows and bursts know it. */
-static struct fit fit_one(const struct rates *r, const struct references *refs, size_t to)
-{
-	const struct distance *own = &refs->distances[to], unknown = {0};
-	struct others o = others_of(r, refs, to, own);
-	double mean, apart, gap, share, likelihood = o.likelihood;
-	struct fit fit;
-
-	/* Far from all others it is measured by all of them. */
-	if (o.weights < LITTLE && own->known) {
-		o = others_of(r, refs, to, &unknown);
-		o.likelihood = likelihood;
-	}
-	if (o.weights < LITTLE)
-		return (struct fit){1, 1, 0, 0, false};
-	mean = o.distance / o.weights;
-	/* What they differ in beyond chance, this one may, too. */
-	apart = o.squares / o.weights - mean * mean - o.expected / o.weights;
-	fit = (struct fit){
-		exp(mean),
-		o.variance / (o.weights * o.weights) + (apart > 0 ? apart : 0),
-		o.off / o.weights,
-		0,
-		true,
-	};
-	if (!own->known) {
-		fit.variance += others_apart(&o, mean);
-		return fit;
-	}
-	/* Either it is like no other, or its windows were out of the ordinary. */
-	gap = own->log - mean;
-	share = strange(&o, own, mean, r->functions[to].windows.n);
-	fit.variance += share * gap * gap;
-	fit.windows = (1 - share) * gap * gap;
-	return fit;
+	return alike(&r->functions[function], &r->functions[other]);
 }
 
 /* Adds one estimate of a rate to another. */
@@ -640,14 +462,14 @@ static void join_all(const struct rates *r, const struct estimating *e, double t
 		     struct rate *out)
 {
 	const struct sums *bursts = e->bursts;
-	struct references refs = {.distances = e->distances, .known = e->known};
+	struct references refs = {
+		.distances = e->distances, .known = e->known, .alike = alike_of, .ctx = r};
 
 	for (size_t i = 0; i < r->cnt; i++)
 		e->distances[i] = distance_of(r, e, times, i);
-	references_choose(&refs, r->cnt);
-	keep_company(&refs);
+	references__find(&refs, r->cnt);
 	for (size_t i = 0; i < r->cnt; i++) {
-		const struct fit fit = fit_one(r, &refs, i);
+		const struct fit fit = fit__one(&refs, i, r->functions[i].windows.n);
 		const struct known by_bursts = {
 			sums_ratio(&bursts[i]) * fit.by,
 			bursts_variance(&bursts[i], times) + fit.variance,
@@ -663,13 +485,6 @@ static void join_all(const struct rates *r, const struct estimating *e, double t
 			join(&both, &by_bursts);
 		out[i] = (struct rate){both.per_ns, variance_of(&both) + FLOOR};
 	}
-}
-
-static double alike_of(const void *ctx, uint32_t function, uint32_t other)
-{
-	const struct rates *r = ctx;
-
-	return alike(&r->functions[function], &r->functions[other]);
 }
 
 /* What counting has cost, by functions that windows and bursts know; `scratch`: of each. */

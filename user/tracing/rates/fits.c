@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rates/fits.h"
+
+#include <math.h>
+
+/* A fit to windows that weigh less than this is none. */
+#define LITTLE 1
+/* Functions whose distances differ by this, as a variance, are taken to go by the same thing: 3 %.
+ */
+#define ALIKE 1e-3
+/* The share of functions that are like no other, before anything is known. */
+#define STRANGE 0.1
+/* The share of windows of which somebody else has taken most. */
+#define INTERRUPTED 0.1
+
+/* How likely a function's distance is, if it goes by the same thing as one whose distance is known,
+ * by what both are uncertain in. Where windows do not know it: as it is for most. */
+static double likelihood(const struct distance *of, const struct distance *to)
+{
+	double variance = of->variance + to->variance + ALIKE, apart = of->log - to->log;
+
+	return to->known ? exp(-apart * apart / variance / 2) / sqrt(2 * M_PI * variance)
+			 : of->company;
+}
+
+/* All whose distance windows know; of more than have room the best known of each few neighbours,
+ * which mostly belong to one part of a program, so that no part goes without. */
+static void references_choose(struct references *refs, size_t functions_cnt)
+{
+	const struct distance *d = refs->distances;
+	size_t known = 0, few, seen = 0, best = 0;
+
+	for (size_t i = 0; i < functions_cnt; i++)
+		known += d[i].known;
+	few = (known + MAX_REFERENCES - 1) / MAX_REFERENCES;
+	refs->cnt = 0;
+	for (size_t i = 0; i < functions_cnt; i++) {
+		if (!d[i].known)
+			continue;
+		if (seen % few == 0 || d[i].variance < d[best].variance)
+			best = i;
+		if (++seen % few == 0 || seen == known)
+			refs->functions[refs->cnt++] = best;
+	}
+}
+
+static void keep_company(struct references *refs)
+{
+	for (size_t i = 0; i < refs->cnt; i++) {
+		struct distance *d = &refs->distances[refs->functions[i]];
+
+		for (size_t k = 0; k < refs->cnt; k++)
+			d->company += likelihood(&refs->distances[refs->functions[k]], d);
+	}
+}
+
+/* Sums over other functions. */
+struct others {
+	double cnt, likelihood; /* of those that the same threads call */
+	double all_distance, all_squares, all_variance;
+	/* The same, by what they tell. */
+	double weights, distance, squares, expected, variance, off;
+};
+
+static void others_add(struct others *o, const struct distance *d, const struct known *k,
+		       double likelihood, double alike)
+{
+	double weight = alike * likelihood / d->variance, chance = k->variance + d->chance;
+
+	o->cnt += alike;
+	o->likelihood += alike * likelihood;
+	o->all_distance += alike * d->log;
+	o->all_squares += alike * d->log * d->log;
+	o->all_variance += alike * d->variance;
+	o->weights += weight;
+	o->distance += weight * d->log;
+	o->squares += weight * d->log * d->log;
+	o->expected += weight * chance;
+	o->variance += weight * weight * chance;
+	o->off += weight * k->off;
+}
+
+/* How likely a function is like no other, if those that are like it are at `mean`, and not one of
+ * these whose windows, `cnt` of them, were out of the ordinary or are off by chance. */
+static double strange(const struct others *o, const struct distance *own, double mean, double cnt)
+{
+	double gap = own->log - mean, variance = own->variance + 1;
+	double far = exp(-gap * gap / variance / 2) / sqrt(2 * M_PI * variance);
+	double same = o->likelihood / o->cnt + pow(INTERRUPTED, cnt) * far;
+
+	return STRANGE * far / (STRANGE * far + same);
+}
+
+/* How far from others, as a variance, one may be that windows do not know. */
+static double others_apart(const struct others *o, double mean)
+{
+	double squares = o->all_squares - 2 * mean * o->all_distance + o->cnt * mean * mean;
+
+	return squares > o->all_variance ? (squares - o->all_variance) / o->cnt : 0;
+}
+
+/* Sums over all references but one; over those that are as far off, where windows know `own`. */
+static struct others others_of(const struct references *refs, size_t to, const struct distance *own)
+{
+	struct others o = {0};
+
+	for (size_t i = 0; i < refs->cnt; i++) {
+		size_t f = refs->functions[i];
+
+		if (f != to)
+			others_add(&o, &refs->distances[f], &refs->known[f],
+				   likelihood(&refs->distances[f], own),
+				   refs->alike(refs->ctx, f, to));
+	}
+	return o;
+}
+
+struct fit fit__one(const struct references *refs, size_t to, double windows)
+{
+	const struct distance *own = &refs->distances[to], unknown = {0};
+	struct others o = others_of(refs, to, own);
+	double mean, apart, gap, share, likelihood = o.likelihood;
+	struct fit fit;
+
+	/* Far from all others it is measured by all of them. */
+	if (o.weights < LITTLE && own->known) {
+		o = others_of(refs, to, &unknown);
+		o.likelihood = likelihood;
+	}
+	if (o.weights < LITTLE)
+		return (struct fit){1, 1, 0, 0, false};
+	mean = o.distance / o.weights;
+	/* What they differ in beyond chance, this one may, too. */
+	apart = o.squares / o.weights - mean * mean - o.expected / o.weights;
+	fit = (struct fit){
+		exp(mean),
+		o.variance / (o.weights * o.weights) + (apart > 0 ? apart : 0),
+		o.off / o.weights,
+		0,
+		true,
+	};
+	if (!own->known) {
+		fit.variance += others_apart(&o, mean);
+		return fit;
+	}
+	/* Either it is like no other, or its windows were out of the ordinary. */
+	gap = own->log - mean;
+	share = strange(&o, own, mean, windows);
+	fit.variance += share * gap * gap;
+	fit.windows = (1 - share) * gap * gap;
+	return fit;
+}
+
+void references__find(struct references *refs, size_t functions_cnt)
+{
+	references_choose(refs, functions_cnt);
+	keep_company(refs);
+}
