@@ -200,7 +200,10 @@ class Arguments(Recordings):
         self.assertNotRegex(text.decode(), r"(?m)^ *[0-9]+[: ]")
         events = [event for packet in test_perfetto.parse(iter(text.decode().splitlines()))["packet"]
                   for event in packet.get("track_event", [])
-                  if event["type"] == ["TYPE_SLICE_BEGIN"]]
+                  if event["type"] == ["TYPE_SLICE_BEGIN"]
+                  # A wait of 10 us and more is a slice as well.
+                  and any("arg4+16:f" in note.get("name", [])
+                          for note in event.get("debug_annotations", []))]
         calls = self.printed(done)["site_push"]
         self.assertEqual(len(events), len(calls))
         for event, call in zip(events, calls):

@@ -60,7 +60,8 @@ class Survey(harness.TestCase):
         self.assertEqual(self.count(document, "rare"), 12)
 
     def test_what_options_name_stays(self):
-        document, _ = self.run_busy(*LIMITED, *NAMED, "--session", "hot", "--buffer-size", "16M")
+        document, _ = self.run_busy(*LIMITED, *NAMED, "--session", "hot", "--buffer-size", "16M",
+                                    busy=True)
         self.assertNotIn("hot", self.drops(document))
         self.assertGreater(self.count(document, "hot"), 0)
 

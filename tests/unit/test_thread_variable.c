@@ -3,7 +3,7 @@
 #include "elf_fixture.h"
 
 #include "elf/lookup.h"
-#include "select/thread_variable.h"
+#include "symbol/thread_variable.h"
 
 /* `at_...` holds a variable's distance from the thread pointer, as the linker knows it. */
 #ifdef __x86_64__

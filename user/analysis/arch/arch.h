@@ -68,6 +68,9 @@ struct arch {
 
 	uint8_t float_arguments_cnt; /* of floating-point numbers, in registers of their own */
 	uint8_t landing[4];	     /* the instruction that indirect calls may lead to */
+	/* Bytes between the thread pointer and a program's first thread-local variable, but for
+	 * alignment; 0: the last one ends at the thread pointer. */
+	uint8_t thread_header;
 
 	/* Whether that is a nop as static probes have it (sys/sdt.h). */
 	bool (*is_probe_nop)(const uint8_t code[ARCH_PROBE_NOP]);

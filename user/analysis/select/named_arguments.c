@@ -8,7 +8,7 @@
 
 #include "dwarf/parameters.h"
 #include "select/arguments.h"
-#include "select/thread_variable.h"
+#include "symbol/thread_variable.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
 #include "util/log.h"

@@ -40,8 +40,6 @@
 #include "serve/server.h"
 #include "target/launch.h"
 #include "target/target.h"
-#include "timeline/rwlocks.h"
-#include "timeline/stream.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/signals.h"
@@ -118,15 +116,6 @@ static int start_live(struct run *r)
 	return err;
 }
 
-static void name_variable(void *ctx, struct recorded_wait *w)
-{
-	struct run *r = ctx;
-	const char *word;
-
-	w->object_name = wait_names__variable(r->wait_names, w->at.pid, w->object, &word);
-	rwlock__tell(w, word);
-}
-
 #define LOOKED_MOST 16 /* processes, where locks are named at the end; others if they live then */
 
 /* Who ends soon is not asked for its mappings again. */
@@ -148,7 +137,7 @@ static void start_stream(struct run *r)
 
 	collector__stream(r->collector, &stream, r->start_ns);
 	if (r->wait_names)
-		collector__name_variables(r->collector, name_variable, r);
+		collector__name_variables(r->collector, callers__name_variable, r);
 }
 
 /* Nobody watches what is always on. */

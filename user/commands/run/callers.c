@@ -141,6 +141,15 @@ static void name_lock(struct run *r, const struct code_place *at, uint64_t addre
 		snprintf(name, size, "[lock 0x%llx%s]", (unsigned long long)address, as);
 }
 
+void callers__name_variable(void *ctx, struct recorded_wait *w)
+{
+	const struct run *r = ctx;
+	const char *word;
+
+	w->object_name = wait_names__variable(r->wait_names, w->at.pid, w->object, &word);
+	rwlock__tell(w, word);
+}
+
 /* What a thread waits for. */
 static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr, uint32_t *function)
 {

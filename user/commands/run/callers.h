@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 struct callers;
+struct recorded_wait;
 struct run;
 
 /* Where samples are taken on paths: opens the kernel's list of functions, while there are the
@@ -24,6 +25,9 @@ int callers__start(struct run *r);
 void callers__refresh(struct run *r, pid_t pid);
 /* A few times a second: a stack that led astray may have led to code that has been made since. */
 void callers__look(struct run *r);
+/* Of a single wait for a futex: the variable that it is in, and of an rwlock as what the thread
+ * waits. `ctx`: the struct run, which has wait_names. */
+void callers__name_variable(void *ctx, struct recorded_wait *w);
 /* To be called before the plan is freed. */
 void callers__free(struct callers *c);
 

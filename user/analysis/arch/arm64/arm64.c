@@ -30,6 +30,7 @@ const struct arch arch_arm64 = {
 	.arguments_cnt = 8,
 	.float_arguments_cnt = 8,
 	.landing = {0x5f, 0x24, 0x03, 0xd5}, /* bti c */
+	.thread_header = 16,		     /* two words for the C library */
 	.is_probe_nop = is_probe_nop,
 	.decoder_new = arm64_decoder__new,
 	.decoder_free = arm64_decoder__free,

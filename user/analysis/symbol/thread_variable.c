@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "select/thread_variable.h"
+#include "symbol/thread_variable.h"
 
 #include <elf.h>
 #include <stdlib.h>
@@ -10,9 +10,6 @@
 #include "elf/elf_inside.h"
 #include "elf/sym_table.h"
 #include "symbol/demangle.h"
-
-/* On arm64 two words for the C library lie between the thread pointer and the first variable. */
-#define ARM64_BEFORE 16
 
 static const Elf64_Phdr *find_tls(const struct elf_image *img)
 {
@@ -76,7 +73,7 @@ bool thread_variable__find(const struct elf_image *img, const char *name,
 			   struct thread_variable *out)
 {
 	const Elf64_Phdr *tls = find_tls(img);
-	uint64_t value, size, align, bytes;
+	uint64_t value, size, align, bytes, header;
 
 	if (!tls || !is_program(img) ||
 	    (!find_symbol(img, SHT_SYMTAB, name, &value, &size) &&
@@ -87,11 +84,9 @@ bool thread_variable__find(const struct elf_image *img, const char *name,
 	if (bytes > INT32_MAX / 2 || align > INT32_MAX / 2 || (align & (align - 1)) ||
 	    size > bytes || value > bytes - size)
 		return false;
-	/* The program's variables end at the thread pointer, rounded up to their alignment; on
-	 * arm64 they begin behind it. */
-	out->offset = elf_image__arch(img)->machine == EM_X86_64
-			      ? (int64_t)value - (int64_t)((bytes + align - 1) & -align)
-			      : (int64_t)(((ARM64_BEFORE + align - 1) & -align) + value);
+	header = elf_image__arch(img)->thread_header;
+	out->offset = header ? (int64_t)(((header + align - 1) & -align) + value)
+			     : (int64_t)value - (int64_t)((bytes + align - 1) & -align);
 	out->size = size;
 	return true;
 }

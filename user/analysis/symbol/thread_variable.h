@@ -4,8 +4,8 @@
  * has at the same distance from its thread pointer. Example on x86-64: with 48 bytes of such
  * variables `request_id`, the first one, lies at %fs:-48.
  */
-#ifndef PROFTRACE_SELECT_THREAD_VARIABLE_H
-#define PROFTRACE_SELECT_THREAD_VARIABLE_H
+#ifndef PROFTRACE_SYMBOL_THREAD_VARIABLE_H
+#define PROFTRACE_SYMBOL_THREAD_VARIABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
