@@ -100,12 +100,58 @@ static void test_unmet(void **state)
 	assert_int_equal(unmet(begin(60 * MS, 1), 100 * MS, 0), 0); /* a sample did */
 }
 
+#define NODES 4
+
+/* Calls beside each other that had so much CPU time, of which samples met the second one for 30 ms.
+ * Gives them what they may have, and how much of their time was not theirs. */
+static void share(uint64_t most_unmet_ns, const uint64_t cpu_ns[NODES], uint64_t off_ns[NODES])
+{
+	static struct {
+		struct stack_copy copy;
+		struct stack_copy_node nodes[NODES];
+	} c;
+	struct stack_copy_sample sample = {.base = 1, .node = 1, .cnt = 3, .ns = 30 * MS};
+	struct profile_node nodes[NODES] = {0};
+
+	c.copy.nodes_cnt = NODES;
+	c.copy.samples = &sample;
+	c.copy.samples_cnt = 1;
+	for (int i = 0; i < NODES; i++)
+		nodes[i].stats.self_ns = cpu_ns[i];
+	assert_int_equal(share_samples(&c.copy, most_unmet_ns, nodes), 0);
+	for (int i = 0; i < NODES; i++) {
+		assert_int_equal(nodes[i].stats.self_ns, cpu_ns[i]);
+		assert_int_equal(nodes[i].stats.off_ns, nodes[i].stats.off_self_ns);
+		off_ns[i] = nodes[i].stats.off_self_ns;
+	}
+}
+
+/* A call that no sample has met, though it seems to have been on the CPU for a second: others have.
+ */
+static void test_not_its_own(void **state)
+{
+	const uint64_t cpu_ns[NODES] = {1000 * MS, 50 * MS, 2 * MS, 80 * MS};
+	uint64_t off_ns[NODES];
+
+	share(UINT64_MAX, cpu_ns, off_ns);
+	assert_int_equal(off_ns[0] + off_ns[1] + off_ns[2] + off_ns[3], 0);
+	/* The short one keeps what it has, and what samples have met stays. */
+	share(10 * MS, cpu_ns, off_ns);
+	assert_int_equal(off_ns[0], 996 * MS);
+	assert_int_equal(off_ns[1], 0);
+	assert_int_equal(off_ns[2], 0);
+	assert_int_equal(off_ns[3], 76 * MS);
+	share(2000 * MS, cpu_ns, off_ns);
+	assert_int_equal(off_ns[0] + off_ns[1] + off_ns[2] + off_ns[3], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rest),
 		cmocka_unit_test(test_interrupts),
 		cmocka_unit_test(test_unmet),
+		cmocka_unit_test(test_not_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

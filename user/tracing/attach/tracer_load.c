@@ -38,6 +38,7 @@ static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *
 	tables->next_node = &skel->data_written->next_node;
 	tables->tallies = skel->bss->tallies;
 	tables->switches_set = &skel->bss->switches_set;
+	tables->go_traced = &skel->bss->go_traced;
 	tables->callers_lost = (volatile uint64_t *)&skel->data_written->callers_lost;
 	tables->samples_half = &skel->bss->samples_half;
 	tables->burst_ends_ns = (volatile uint64_t *)skel->bss->burst_ends_ns;

@@ -39,6 +39,7 @@ struct tracer_tables {
 	struct wire_tally *tallies; /* [WIRE_CPUS] */
 	/* To be set before the first switch is. */
 	bool *switches_set;
+	const volatile bool *go_traced;	       /* goroutines are told apart */
 	const volatile uint64_t *callers_lost; /* stacks, for want of room */
 	volatile uint32_t *samples_half;
 	const volatile struct wire_sample_counts *sample_counts; /* [WIRE_CPUS] */

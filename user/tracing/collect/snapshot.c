@@ -119,12 +119,22 @@ static void sum_up(struct profile_node *nodes, uint32_t first, uint32_t cnt)
 	}
 }
 
+/* As share_samples() takes it, of a call stack: where goroutines run, of those that are none, as
+ * much as one sample stands for. */
+static uint64_t most_unmet(const struct collector *c, const struct stack_copy *copy)
+{
+	bool of_thread = !copy->goroutine && copy->callstack_ns != SAMPLED_OUTSIDE && !copy->spans;
+
+	return of_thread && c->samples.weight_ns && *c->tables.info.go_traced ? c->samples.weight_ns
+									      : UINT64_MAX;
+}
+
 /* Appends a call stack's record to the profile, as a thread of its own. */
 static int assemble(struct assembly *a, const struct stack_copy *copy, double *more)
 {
 	struct profile *p = a->p;
 	uint32_t thread = p->threads_cnt, base = p->nodes_cnt;
-	uint64_t calls = 0;
+	uint64_t calls = 0, unmet_ns;
 	double probe_ns;
 
 	if (!copy->nodes_cnt) {
@@ -164,7 +174,9 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
-	if (copy->samples_cnt && !a->c->samples.bare && share_samples(copy, &p->nodes[base]))
+	unmet_ns = most_unmet(a->c, copy);
+	if ((copy->samples_cnt || unmet_ns != UINT64_MAX) && !a->c->samples.bare &&
+	    share_samples(copy, unmet_ns, &p->nodes[base]))
 		return -ENOMEM;
 	sum_up(p->nodes, base, copy->nodes_cnt);
 	p->nodes_cnt += copy->nodes_cnt;
