@@ -273,7 +273,7 @@ class Sessions(harness.TestCase):
             self.assert_one_line(done, 1, f"--session {name}", "no function that is traced",
                                  "of requests)", nearest)
             self.assertEqual(done.stdout, "")
-        # It is known, but left out: why.
+        # A function that is known, but left out: why.
         done = self.verb("--session", "third", "--", program("tailcall"), status=1)
         self.assert_one_line(done, 1, "--session third", "not probed is third: a leaf of",
                              "-F names it")

@@ -146,7 +146,7 @@ static int check_session(const struct run *r, const char *glob)
 	return -ENOENT;
 }
 
-/* What changes nothing is most often misspelt, and the run would not show it. */
+/* A name that changes nothing is most often misspelt, and the run would not show it. */
 static void tell_in_vain(const struct run *r, const char *option, const char *glob,
 			 const char *effect)
 {

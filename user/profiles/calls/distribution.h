@@ -43,9 +43,9 @@ struct distribution {
 	uint64_t average_ns;
 };
 
-/* Which calls single ones are of, as minimum, maximum and quantiles, in the word of the JSON
- * contract: "all"; "recorded", as the budget has dropped the function; "unresolved", of these, but
- * the probes took more time than they did. */
+/* The calls that minimum, maximum and quantiles are of, in the word of the JSON contract: "all";
+ * "recorded", as the budget has dropped the function; "unresolved", of these, but the probes took
+ * more time than they did. */
 const char *distribution__basis(const struct distribution *d);
 
 struct distribution distribution__of(const struct profile *p, uint32_t function);

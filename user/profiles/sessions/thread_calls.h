@@ -73,8 +73,8 @@ struct held_place thread_calls__before(const struct thread_calls *t, pid_t pid, 
 uint32_t thread_calls__just_ended(const struct thread_calls *t, pid_t pid, int64_t id,
 				  uint64_t from_ns, uint64_t to_ns);
 
-/* That function of the thread that has ended a wait, whose time is in a window; UINT32_MAX as well
- * where calls of that thread were lost, or the function has no name. */
+/* thread_calls__just_ended() of the thread that has ended a wait, whose time is in a window;
+ * UINT32_MAX as well where calls of that thread were lost, or the function has no name. */
 uint32_t thread_calls__jumped_from(const struct thread_calls *t, const struct waits *waits,
 				   const struct single_wait *wait);
 

@@ -4,11 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* It is taken to be no more of the time than this: hardly anything is left then. */
+/* Counting is taken to cost no more of the time than this: hardly anything is left then. */
 #define MOST_COST 0.9
-/* What it costs is known by this share of what was calibrated, before windows tell more. */
+/* The cost of counting is known by this share of what was calibrated, before windows tell more, */
 #define COST_SPREAD 0.2
-/* And it differs from function to function by this share. */
+/* and differs from function to function by this share. */
 #define COST_DIFFERS 0.07
 /* Costs that are tried: from this times what was calibrated on, in so many steps. */
 #define LEAST_TIMES 0.5

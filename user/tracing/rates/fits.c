@@ -58,7 +58,7 @@ static void keep_company(struct references *refs)
 struct others {
 	double cnt, likelihood; /* of those that the same threads call */
 	double all_distance, all_squares, all_variance;
-	/* The same, by what they tell. */
+	/* Weighed by what they tell: */
 	double weights, distance, squares, expected, variance, off;
 };
 
@@ -130,7 +130,7 @@ struct fit fit__one(const struct references *refs, size_t to, double windows)
 	if (o.weights < LITTLE)
 		return (struct fit){1, 1, 0, 0, false};
 	mean = o.distance / o.weights;
-	/* What they differ in beyond chance, this one may, too. */
+	/* This one may differ by what they differ in beyond chance, too. */
 	apart = o.squares / o.weights - mean * mean - o.expected / o.weights;
 	fit = (struct fit){
 		exp(mean),

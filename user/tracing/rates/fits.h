@@ -11,7 +11,7 @@
 /* Functions that others are measured by, at most: each is compared with all others. */
 #define MAX_REFERENCES 256
 
-/* What windows tell of a rate. */
+/* A rate, by windows. */
 struct known {
 	double per_ns;
 	double variance; /* of what comes by chance, relative */

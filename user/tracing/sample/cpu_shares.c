@@ -108,7 +108,7 @@ static uint64_t level_of(uint64_t *unmet, size_t cnt, uint64_t most_ns)
 	return UINT64_MAX;
 }
 
-/* What calls have beyond was not their own. */
+/* Takes the time beyond that from calls: others had it. Returns 0 or -ENOMEM. */
 static int give_back(struct lender *lenders, uint32_t cnt, uint64_t most_unmet_ns,
 		     struct profile_node *nodes)
 {

@@ -299,7 +299,7 @@ static size_t gather(struct parties *t, struct lock *out)
 	return locks;
 }
 
-/* What a party does: "waited in", "readers in" of an rwlock. */
+/* The deed of a party: "waited in", "readers in" of an rwlock. */
 static const char *deed_of(const struct party *party)
 {
 	return party->releases			  ? "released by"
