@@ -36,7 +36,7 @@ class Elsewhere(harness.TestCase):
     def test_stripped(self):
         done = self.listed("-F", "fib", "--", program("calc-stripped"))
         self.assert_one_line(done, 1, "calc-stripped is stripped", "func_0x", "DEBUGINFOD_URLS")
-        # What a stripped program exports has its name all the same.
+        # A stripped program has the names of functions that it exports all the same.
         path, source = self.path("exports"), self.path("exports.c")
         hidden = "".join(f"__attribute__((noinline)) int f{i}(int n) {{ return n * {i + 7}; }}\n"
                          for i in range(9))

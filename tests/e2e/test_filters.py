@@ -96,7 +96,7 @@ class Filters(harness.TestCase):
             said = self.said("-f", "flat", option, "fibb")
             self.assertRegex(said, rf"{option} fibb: no function that would be traced matches, "
                              rf"so it {effect}; the nearest: .*fib")
-            # What another option of the kind has found already is found all the same.
+            # A function that the option has found by one name is found by another as well.
             self.assertNotIn("matches", self.said("-f", "flat", option, "fib", option, "f*"))
         self.assertIn("-N libc.so.6:malloc: no function", self.said("-N", "libc.so.6:malloc"))
         self.assertIn("-N odd: no function", self.said("-F", "fib", "-N", "odd"))

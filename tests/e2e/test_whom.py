@@ -155,7 +155,7 @@ class Names(WhomCase):
         self.assertEqual(done.status, 0, str(done))
         self.assertIn("no function matches 'sqare'; the nearest: square", done.stderr)
         self.assertNotIn("once it is loaded", done.stderr)
-        # What was not probed is not said to be idle.
+        # A program that was not probed is not said to be idle.
         self.assertRegex(done.stdout, r"^no calls were seen in .*: 0 functions were probed\n\Z")
         target.go()
         target.finish()

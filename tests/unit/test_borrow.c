@@ -42,7 +42,7 @@ static struct stack_copy *thread(uint64_t ns, uint64_t parse, uint64_t reply)
 	return c;
 }
 
-/* What samples stand for that met a function; all of them must lie below `serve`. */
+/* CPU time of the samples that met a function; all of them must lie below `serve`. */
 static uint64_t met_ns(const struct stack_copy *c, uint32_t function)
 {
 	uint64_t ns = 0;

@@ -213,7 +213,7 @@ static void phases(void **state)
 	assert_true(q.median < 0.05 && q.most < 0.15 && q.inside > 0.88);
 }
 
-/* The same two kinds of requests all the time, now mostly ones, now mostly others, in turns of
+/* Two kinds of requests all the time, now mostly ones, now mostly others, in turns of
  * three looks: a window, and right after it a burst, which lasts until some 3,000 calls were
  * recorded. */
 static struct quality changing_mix(int looks, double mostly, uint32_t first)

@@ -150,7 +150,7 @@ void callers__name_variable(void *ctx, struct recorded_wait *w)
 	rwlock__tell(w, word);
 }
 
-/* What a thread waits for. */
+/* Names the object of a wait: a file, or a lock. */
 static int name_wait(struct run *r, const struct code_place *at, uint64_t vaddr, uint32_t *function)
 {
 	char name[320];

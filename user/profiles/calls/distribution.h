@@ -55,14 +55,14 @@ struct distribution distribution__of(const struct profile *p, uint32_t function)
 bool distribution__is_longest_bound(const struct distribution *d, uint64_t max_ns);
 bool distribution__is_shortest_bound(const struct distribution *d, uint64_t min_ns);
 
-/* What a single call has taken. */
+/* How long a single call has taken, if `ns` was recorded. */
 uint64_t distribution__single(const struct distribution *d, uint64_t ns);
 
 /*
- * What the function's shortest call has taken, its longest one, or 0 if none has finished; `min_ns`
- * and `max_ns`: of those that were recorded. Where these are a part of the run, the average of all
- * calls may lie outside of them: 20 calls of a burst took 220 to 900 ns, and the average of
- * 9,000,000 is 194 ns. Then the shortest call of all took no more than the average.
+ * How long the function's shortest call has taken, its longest one, or 0 if none has finished;
+ * `min_ns` and `max_ns`: of those that were recorded. Where these are a part of the run, the
+ * average of all calls may lie outside of them: 20 calls of a burst took 220 to 900 ns, and the
+ * average of 9,000,000 is 194 ns. Then the shortest call of all took no more than the average.
  */
 uint64_t distribution__shortest(const struct distribution *d, uint64_t min_ns);
 uint64_t distribution__longest(const struct distribution *d, uint64_t max_ns);

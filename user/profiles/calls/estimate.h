@@ -57,7 +57,7 @@ static inline struct estimate estimate__of(const struct profile *p, const struct
 
 	if (s->burst_calls) {
 		e.source = SOURCE_BURST;
-		/* What no sample has met may have taken as much as one stands for. */
+		/* A function that no sample has met may have taken as much as one stands for. */
 		if (s->varied_ns < p->sample_period_ns)
 			e.cpu_error_ns = p->sample_period_ns;
 	} else if (p->sample_period_ns && (!s->calls || s->sampled_ns > s->self_ns / 2)) {

@@ -46,7 +46,7 @@ struct session_wait {
 	uint64_t usual_ns, usual_cnt; /* of the usual ones */
 };
 
-/* What a thread waits for. */
+/* The cause of a thread's wait: a lock, a file, a peer. */
 struct chain_cause {
 	uint32_t reason, kind; /* as in struct session_wait */
 	uint64_t object;

@@ -381,9 +381,9 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 	read_counts(b, to, false, true);
 }
 
-/* What counting a member takes of the target's own time, by the last look at it. Bursts, of which
- * the own time can hardly be told, make of a function that was dropped at 14,000,000 calls/s one
- * of 1,000,000: until a window has counted it, it is taken to be as dear as it was. */
+/* The share of the target's own time that counting a member takes, by the last look at it. Bursts,
+ * of which the own time can hardly be told, make of a function that was dropped at 14,000,000
+ * calls/s one of 1,000,000: until a window has counted it, it is taken to be as dear as it was. */
 static double counting_share(const struct member *m)
 {
 	double rate = late__last(&m->late);
@@ -653,7 +653,8 @@ static bool window_fits(struct bursts *b, uint64_t at_ns)
  * the mix of what is called may change every second. */
 static int take_pair(struct bursts *b, uint64_t at_ns, bool going)
 {
-	/* Probes that are being taken out, of the last burst or dropped ones, slow the target down. */
+	/* Probes that are being taken out, of the last burst or dropped ones, slow the target down.
+	 */
 	bool window = !b->ended_ns && !going && window_fits(b, at_ns);
 	int err = window ? take_window(b) : 0;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What counting a call costs a program, compared with what was calibrated.
+ * How much counting a call costs a program, compared with what was calibrated.
  *
  * A window's own time is its CPU time less what counting has cost. Where a function is called twice
  * in a us, that is 1.6 of 2.6 us: if counting is a quarter cheaper than calibrated, as where caches

@@ -61,7 +61,7 @@ static void put_stats(FILE *out, const struct call_stats *s, const struct distri
 	csv__known(out, finished, distribution__single(d, s->max_ns));
 }
 
-/* What the figures are known by; the distribution is that of the function. */
+/* The source of the figures, their errors and their basis; the distribution is the function's. */
 static void put_basis(FILE *out, const struct profile *p, const struct call_stats *s,
 		      const struct distribution *d)
 {
