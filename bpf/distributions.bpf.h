@@ -70,12 +70,15 @@ static long dist_seek(u32 i, struct dist_search *q)
 	return 1;
 }
 
-/* Where the verifier walks the rounds of loops, it is to do that once; elsewhere the loop's body is
- * a function already, and no more than eight may be open at a time. */
+/* A global function, which the verifier looks at once: where it walks the rounds of loops, it is to
+ * be the body of one; elsewhere that is a function already, so it is to be what has one. No more
+ * than eight may be open at a time. */
 #ifdef PROFTRACE_BASIC
 #define ONCE_IF_WALKED __noinline
+#define ONCE_UNLESS_WALKED static __always_inline
 #else
 #define ONCE_IF_WALKED static __always_inline
+#define ONCE_UNLESS_WALKED __noinline
 #endif
 
 /* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
@@ -89,7 +92,7 @@ ONCE_IF_WALKED u32 dist_search(u64 key, u32 first)
 
 /* Counts calls of one duration. A thread that was preempted here goes on counting in the same entry
  * as others, maybe from another CPU, hence the atomic addition. */
-static __always_inline void dist_add(u32 function, u64 ns, u32 calls)
+ONCE_UNLESS_WALKED u32 dist_add(u32 function, u64 ns, u32 calls)
 {
 	u32 octave = 0, bucket = ns, cpu = bpf_get_smp_processor_id() & dists_shares_mask, at;
 	struct wire_dist *d;
@@ -113,6 +116,7 @@ static __always_inline void dist_add(u32 function, u64 ns, u32 calls)
 		__sync_fetch_and_add(&d->calls[bucket & 7], calls);
 	else
 		TALLY(undistributed, calls);
+	return 0;
 }
 
 #endif

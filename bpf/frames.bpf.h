@@ -359,58 +359,73 @@ static __always_inline bool goes_on(const struct wire_frame *f, u32 function)
 }
 
 /* The frame is one that is to stay. */
-static __always_inline bool close_ends(const struct close_walk *w,
-				       const struct wire_callstack *callstack,
+static __always_inline bool close_ends(u64 limit, u32 what, const struct wire_callstack *callstack,
 				       const struct wire_frame *f)
 {
 	if (!f->level)
 		return true;
-	if (w->what == CLOSE_STALE)
+	if (what == CLOSE_STALE)
 		return !is_stale(f);
-	if (w->what == CLOSE_TOP)
-		return goes_on(f, w->limit);
-	if (w->what == CLOSE_ENDED)
+	if (what == CLOSE_TOP)
+		return goes_on(f, limit);
+	if (what == CLOSE_ENDED)
 		return !(f->entry & WIRE_FRAME_ENDED);
-	return w->what == CLOSE_ABOVE && callstack->top == w->limit;
+	return what == CLOSE_ABOVE && callstack->top == limit;
+}
+
+/* How a frame is closed: the cost class of the probe that has seen it leave, and one of these. */
+#define CLOSE_ENDS_WALK (1u << 31) /* it is to stay */
+#define CLOSE_RETURNED	(1u << 30) /* its call returned; else it is unwound */
+
+/* How the innermost frame of call stack `number` is closed: CLOSE_* above. Global, so that the
+ * verifier looks at the ways through it once, and not at all that follows on each of them. */
+__noinline u32 close_how(u32 number, u64 limit, u32 what)
+{
+	const struct wire_callstack *callstack = callstack_at(number);
+	const struct wire_frame *f = callstack ? frame_at(callstack->top) : 0;
+	u32 exit = WIRE_COST_NONE;
+
+	if (!f)
+		return CLOSE_ENDS_WALK;
+	if (what == CLOSE_BELOW) {
+		if (f->slot >= limit || !f->level)
+			return CLOSE_ENDS_WALK;
+	} else if (close_ends(limit, what, callstack, f)) {
+		return CLOSE_ENDS_WALK;
+	}
+	if (what == CLOSE_LEFT)
+		return limit | CLOSE_RETURNED;
+	if (what == CLOSE_TOP)
+		return close_tail_call(f, &exit) ? exit | CLOSE_RETURNED : exit;
+	return has_regions && (f->entry & WIRE_FRAME_ENDED) ? exit | CLOSE_RETURNED : exit;
 }
 
 /* Closes one frame. Returns the call stack to go on with; 0: the walk is over. */
 static __always_inline u32 close_next(const struct close_walk *w)
 {
+	u32 how = close_how(w->number, w->limit, w->what), exit = how & WIRE_COST_MASK;
 	struct wire_callstack *callstack = callstack_at(w->number);
 	struct wire_frame *f = callstack ? frame_at(callstack->top) : 0;
 	struct wire_frame *caller = f ? frame_at(f->up) : 0;
 	struct wire_node *n = f ? node_at(f->node) : 0;
-	u32 exit = WIRE_COST_NONE;
-	bool returned;
 	u64 took;
 
 	if (!n || !caller)
 		return 0;
-	if (w->what == CLOSE_BELOW) {
-		if (f->slot >= w->limit || !f->level) {
-			callstack->passed = 0;
-			return close_beside(w, callstack);
-		}
-	} else if (close_ends(w, callstack, f)) {
-		return 0;
-	}
-	if (w->what == CLOSE_TOP) {
-		returned = close_tail_call(f, &exit);
-	} else if (w->what == CLOSE_LEFT) {
-		returned = true;
-		exit = w->limit;
-	} else {
-		returned = has_regions && (f->entry & WIRE_FRAME_ENDED);
+	if (how & CLOSE_ENDS_WALK) {
+		if (w->what != CLOSE_BELOW)
+			return 0;
+		callstack->passed = 0;
+		return close_beside(w, callstack);
 	}
 	took = frame_close(callstack, f, n, caller, w->now, exit);
-	if (returned)
+	if (how & CLOSE_RETURNED)
 		frame_took(callstack, f, n, took);
 	else
 		callstack->unwound++;
 	if (w->what == CLOSE_TOP && keep_whole && caller->slot == f->slot) {
 		/* Of a jump its probes would have told: both have been unwound. */
-		if (!returned || exit == WIRE_COST_NONE)
+		if (!(how & CLOSE_RETURNED) || exit == WIRE_COST_NONE)
 			caller->entry &= ~(WIRE_FRAME_JUMPED | WIRE_ENTRY_TAIL);
 		return w->number;
 	}
@@ -424,7 +439,7 @@ static __always_inline u32 close_next(const struct close_walk *w)
 #define MAX_UNWIND 4096 /* the verifier follows no more than 8,192 branches in a row */
 #endif
 
-__noinline u32 close_frame(u32 number, u64 limit, u64 now, u32 what)
+ONCE_IF_WALKED u32 close_frame(u32 number, u64 limit, u64 now, u32 what)
 {
 	const struct close_walk w = {.limit = limit, .now = now, .what = what, .number = number};
 
