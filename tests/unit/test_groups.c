@@ -118,6 +118,10 @@ void link_holder__hold(struct link_holder *k, bool hold)
 	kernel.held = hold;
 }
 
+void link_holder__be_near(struct link_holder *k, const pid_t *pids, size_t cnt)
+{
+}
+
 void link_holder__settle(struct link_holder *k)
 {
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "target/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,15 @@
 #include "security/opener.h"
 #include "util/log.h"
 
-#define STAT_STARTED 22 /* the field of /proc/PID/stat */
+/* Fields of /proc/PID/stat, from 1 on. */
+#define STAT_STATE   3
+#define STAT_UTIME   14
+#define STAT_STIME   15
+#define STAT_STARTED 22
+#define STAT_CPU     39
+#define STAT_POLICY  41
+
+#define MOST_THREADS 16 /* that process__busy_cpu() looks at */
 
 int process__status(pid_t pid, struct process_status *st)
 {
@@ -91,21 +101,104 @@ bool process__is_gone(pid_t pid)
 	return pid <= 0 || process__status(pid, &st) || st.state == 'Z' || st.state == 'X';
 }
 
+/* What a file like /proc/PID/stat says, with an end of string. False: there is no such file. */
+static bool read_stat(const char *path, char *text, size_t size)
+{
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return false;
+	text[fread(text, 1, size - 1, f)] = '\0';
+	fclose(f);
+	return true;
+}
+
+/* Where a field of it begins, from STAT_STATE on; NULL: it is not there. */
+static const char *stat_field(const char *text, int number)
+{
+	const char *at = strrchr(text, ')'); /* behind the name, which may have spaces */
+
+	for (int field = 2; at && field < number; field++)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : NULL;
+}
+
+static uint64_t stat_number(const char *text, int number)
+{
+	const char *at = stat_field(text, number);
+
+	return at ? strtoull(at, NULL, 10) : 0;
+}
+
 uint64_t process__started(pid_t pid)
 {
-	char path[64], text[1024], *at;
-	FILE *f;
+	char path[64], text[1024];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
-		return 0;
-	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
-	fclose(f);
-	at = strrchr(text, ')'); /* behind the name, the second field, which may have spaces */
-	for (int field = 2; at && field < STAT_STARTED; field++)
-		at = strchr(at + 1, ' ');
-	return at ? strtoull(at, NULL, 10) : 0;
+	return read_stat(path, text, sizeof(text)) ? stat_number(text, STAT_STARTED) : 0;
+}
+
+/* A search for the one busy thread. */
+struct busy {
+	int cpu;	  /* of the one that runs; -1: none does */
+	int last;	  /* where the one with the most CPU time ran last; -1: there is none */
+	uint64_t most;	  /* its CPU time, in clock ticks, plus 1 */
+	unsigned threads; /* so far */
+};
+
+/* Looks at one thread. False: there can be no answer. */
+static bool busy_thread(struct busy *b, const char *text)
+{
+	const char *state = stat_field(text, STAT_STATE);
+	uint64_t ticks = stat_number(text, STAT_UTIME) + stat_number(text, STAT_STIME) + 1;
+	unsigned policy = stat_number(text, STAT_POLICY);
+	int cpu = stat_number(text, STAT_CPU);
+
+	if (++b->threads > MOST_THREADS)
+		return false;
+	if (!state)
+		return true; /* it has ended */
+	if (*state == 'R' && b->cpu >= 0 && b->cpu != cpu)
+		return false;
+	if (*state == 'R')
+		b->cpu = cpu;
+	if (*state != 'R' && ticks <= b->most)
+		return true;
+	if (ticks > b->most) {
+		b->most = ticks;
+		b->last = cpu;
+	}
+	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
+}
+
+static bool busy_process(struct busy *b, pid_t pid)
+{
+	char path[64], text[1024];
+	const struct dirent *entry;
+	bool known = true;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	tasks = opendir(path);
+	while (tasks && known && (entry = readdir(tasks))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, atoi(entry->d_name));
+		if (entry->d_name[0] != '.' && read_stat(path, text, sizeof(text)))
+			known = busy_thread(b, text);
+	}
+	if (tasks)
+		closedir(tasks);
+	return known;
+}
+
+int process__busy_cpu(const pid_t *pids, size_t cnt)
+{
+	struct busy b = {.cpu = -1, .last = -1};
+
+	for (size_t i = 0; i < cnt; i++) {
+		if (!busy_process(&b, pids[i]))
+			return -1;
+	}
+	return b.cpu >= 0 ? b.cpu : b.last;
 }
 
 uint32_t process__code_pages(pid_t pid)

@@ -4,6 +4,7 @@
 #define PROFTRACE_TARGET_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -31,6 +32,14 @@ bool process__is_gone(pid_t pid);
 
 /* Whether the process has ended: from then on its PID may be another one's. */
 bool process__has_ended(int pidfd);
+
+/*
+ * The number of the CPU on which these processes run, if they are busy with one thread: it runs
+ * there, or nobody runs and it has had the most CPU time and ran there last. -1: several threads
+ * run on different CPUs; there are more than 16 threads; or the thread's scheduling policy is a
+ * real-time one, so that nobody else may get to run on its CPU.
+ */
+int process__busy_cpu(const pid_t *pids, size_t cnt);
 
 /* Whether a debugger, or whoever else uses ptrace(2), is at the process. */
 bool process__is_debugged(pid_t pid);

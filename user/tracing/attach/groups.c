@@ -12,6 +12,7 @@
 #include "attach/group.h"
 #include "attach/grouping.h"
 #include "attach/links/link_holder.h"
+#include "attach/links/near.h"
 #include "plan/exit_strategy.h"
 #include "plan/object.h"
 #include "plan/plan.h"
@@ -233,6 +234,16 @@ static int attached_grow(struct groups *g, size_t cnt)
 	return 0;
 }
 
+/* Has the link holder work near the target's processes. */
+static void be_near(const struct groups *g, const struct target *t)
+{
+	pid_t pids[NEAR_PROCESSES] = {0};
+
+	for (size_t i = 0; i < t->processes_cnt && i < NEAR_PROCESSES; i++)
+		pids[i] = t->processes[i].pid;
+	link_holder__be_near(g->link_holder, pids, t->processes_cnt);
+}
+
 /* Decides whose links are for every process, of objects that have none yet. */
 int groups__share(struct attach_ctx *ctx, const struct target *t)
 {
@@ -241,6 +252,8 @@ int groups__share(struct attach_ctx *ctx, const struct target *t)
 
 	if (!err)
 		err = outcome__grow(&g->outcome, ctx->plan);
+	if (!err)
+		be_near(g, t);
 	for (ctx->object = 0; !err && ctx->object < t->objects_cnt; ctx->object++) {
 		ctx->obj = &t->objects[ctx->object];
 		if (!g->attached[ctx->object])

@@ -4,7 +4,7 @@
 #include <bpf/btf.h>
 #include <string.h>
 
-#include "attach/links/kernel_btf.h"
+#include "attach/links/kernel_types.h"
 #include "attach/links/kfunc.h"
 #include "attach/links/link.h"
 #include "attach/links/refusal.h"

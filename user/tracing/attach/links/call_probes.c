@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "attach/links/kernel_btf.h"
+#include "attach/links/kernel_types.h"
 #include "util/io.h"
 
 #define BEGIN "trace_syscall_enter"

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct closer;
+struct near;
 struct trace_events;
 
 int closer__new(struct closer **out); /* 0 or -ENOMEM */
@@ -23,6 +24,8 @@ void closer__close(struct closer *c, int fd, uint32_t probes);
 /* As closer__close(), of a trace event\'s descriptor; its definition is removed as well. */
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
 			 uint32_t number, uint32_t probes);
+/* Closings take place near these processes from now on; none as yet. */
+void closer__be_near(struct closer *c, const struct near *near);
 /* Whether closings that have not begun are to wait. */
 void closer__hold(struct closer *c, bool hold);
 /* Waits until what has been handed over has its probes out, unless it is held. */

@@ -170,3 +170,18 @@ struct btf *kernel_types__of(const struct btf *programs, const struct btf *kerne
 	errno = -err;
 	return NULL;
 }
+
+static struct btf *running;
+
+const struct btf *kernel_btf(void)
+{
+	if (!running)
+		running = btf__load_vmlinux_btf();
+	return running;
+}
+
+void kernel_btf__forget(void)
+{
+	btf__free(running);
+	running = NULL;
+}

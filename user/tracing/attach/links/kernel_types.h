@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's types that our programs read, as BTF of their own: some 300 of more than 100,000.
+ * The BTF of the running kernel, 5 MB: which types and functions it has. It is asked several times
+ * before programs are loaded, and read once.
+ *
+ * And the types of it that our programs read, as BTF of their own: some 300 of more than 100,000.
  * libbpf goes through all of the BTF that it is given for each type that programs name, and, where
  * the kernel lacks one, through that of all of its modules.
  */
@@ -8,6 +11,12 @@
 #define PROFTRACE_ATTACH_LINKS_KERNEL_TYPES_H
 
 struct btf;
+
+/* Valid until it is forgotten; NULL: it cannot be read. */
+const struct btf *kernel_btf(void);
+
+/* Frees it; who asks again has it read again. */
+void kernel_btf__forget(void);
 
 /*
  * Structures, unions and enumerations of the kernel by the names that the programs' types have,

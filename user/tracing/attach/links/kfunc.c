@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/links/kernel_btf.h"
+#include "attach/links/kernel_types.h"
 
 /* Whether it is a pointer, for the first argument, or a number. */
 static bool fits(const struct btf *kernel, const struct btf_type *function, size_t argument)

@@ -13,6 +13,7 @@
 #include "attach/links/call_probes.h"
 #include "attach/links/closer.h"
 #include "attach/links/loader.h"
+#include "attach/links/near.h"
 #include "attach/links/refusal.h"
 #include "attach/links/spare.h"
 #include "attach/links/trace_event.h"
@@ -28,8 +29,9 @@
 struct link_holder {
 	pid_t pid;
 	int socket;
-	bool stays;   /* when we are gone: see links_close() */
-	bool loading; /* its answer is still to come */
+	bool stays;	  /* when we are gone: see links_close() */
+	bool loading;	  /* its answer is still to come */
+	struct near near; /* as it was told last */
 };
 
 enum request_kind {
@@ -44,15 +46,17 @@ enum request_kind {
 	UNLOAD,
 	TRACEPOINTS,
 	MAKE_MAP,
-	KEEP
+	KEEP,
+	BE_NEAR
 };
 
 /* Requests to the link holder. LINK: offsets and cookies follow, and semaphores if it has some; the
  * program's and the file's descriptors go along. LOAD: struct load_spec follows, and a turn's
- * descriptor may go along. LOAD_LATE: the maps' descriptors go along; KEEP: a file's. The answer is
- * an int: -errno or 0, and to LINK the link's number, to DETACH how many links stay. With that to
- * LOAD_LATE the programs' descriptors come, with that to LOAD those of the maps, and behind it
- * struct refusal, with those of the programs; with that to MAKE_MAP the map's. */
+ * descriptor may go along. LOAD_LATE: the maps' descriptors go along; KEEP: a file's. BE_NEAR:
+ * struct near follows, and there is no answer. Else it is an int: -errno or 0, and to LINK the
+ * link's number, to DETACH how many links stay. With that to LOAD_LATE the programs' descriptors
+ * come, with that to LOAD those of the maps, and behind it struct refusal, with those of the
+ * programs; with that to MAKE_MAP the map's. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */
@@ -93,6 +97,7 @@ struct links {
 	size_t kept_cnt, kept_cap;
 	struct closer *closer;
 	struct trace_events *events;
+	struct near near;
 	pid_t launcher; /* the process that has started us, and that starts commands */
 };
 
@@ -203,8 +208,10 @@ static int link_one(int socket, struct links *links, const struct request *req,
 	if (*alive)
 		number = links_number(links);
 	if (number >= 0) {
+		near__go(&links->near, req->cnt);
 		made.fd = made.is_event ? trace_event__open(links->events, &spec, &made.event)
 					: link__create(&spec);
+		near__leave();
 		if (made.fd < 0)
 			number = made.fd;
 		else
@@ -212,6 +219,18 @@ static int link_one(int socket, struct links *links, const struct request *req,
 	}
 	free(values);
 	return number;
+}
+
+/* False: the other side has gone. */
+static bool be_near(int socket, struct links *links)
+{
+	struct near near;
+
+	if (!fd_message__receive_all(socket, &near, sizeof(near)) || near.cnt > NEAR_PROCESSES)
+		return false;
+	links->near = near;
+	closer__be_near(links->closer, &near);
+	return true;
 }
 
 static int keep_file(struct links *l, struct fds *file)
@@ -285,6 +304,8 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 
 	if (req->kind == LOAD)
 		return load(socket, s, fds);
+	if (req->kind == BE_NEAR)
+		return be_near(socket, &s->links);
 	if (req->kind == LINK && fds->cnt == LINK_FDS && req->cnt <= MAX_COUNT)
 		answer = link_one(socket, &s->links, req, fds, &alive);
 	else if (req->kind == CLOSE)
@@ -453,6 +474,19 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 	    (spec->semaphores && !fd_message__send_all(k->socket, spec->semaphores, len)))
 		return -EOWNERDEAD;
 	return answer(k, &fds);
+}
+
+void link_holder__be_near(struct link_holder *k, const pid_t *pids, size_t cnt)
+{
+	const struct request req = {.kind = BE_NEAR};
+	struct near near = {.cnt = cnt <= NEAR_PROCESSES ? cnt : 0};
+
+	memcpy(near.pids, pids, near.cnt * sizeof(*pids));
+	if (!memcmp(&near, &k->near, sizeof(near)))
+		return;
+	k->near = near;
+	if (ask(k, &req, &no_fds))
+		fd_message__send_all(k->socket, &near, sizeof(near));
 }
 
 int link_holder__keep(struct link_holder *k, int fd)

@@ -8,7 +8,7 @@
 
 #include "attach/links/backend.h"
 #include "attach/links/call_probes.h"
-#include "attach/links/kernel_btf.h"
+#include "attach/links/kernel_types.h"
 #include "attach/links/refusal.h"
 
 void load_spec__of(const struct proftrace_bpf *skel, uint32_t backend, struct load_spec *out)

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attach/links/kernel_btf.h"
 #include "attach/links/kernel_types.h"
 #include "basic.skel.h"
 #include "security/fd_message.h"
