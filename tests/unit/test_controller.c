@@ -31,9 +31,10 @@ static struct {
 	uint32_t every[FUNCTIONS]; /* collector__drop() */
 	bool out[FUNCTIONS];	   /* tracer__drop() */
 	int drops, drop_err, restores, restore_err;
-	double rate[FUNCTIONS]; /* bursts__rate() */
-	bool forks;		/* turns__forks() */
-	bool lingers;		/* tracer__drop_poll() */
+	double rate[FUNCTIONS];	   /* bursts__rate() */
+	bool forks;		   /* turns__forks() */
+	bool lingers;		   /* tracer__drop_poll() */
+	uint64_t samples, probing; /* collector__samples() */
 } world;
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -84,9 +85,9 @@ void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt)
 	*ns = *cnt = 0;
 }
 
-void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *cnt)
+struct samples_so_far collector__samples(const struct collector *c)
 {
-	*ns = *cnt = 0;
+	return (struct samples_so_far){.taken = world.samples, .probing = world.probing};
 }
 
 uint64_t collector__calls(const struct collector *c)
@@ -170,6 +171,11 @@ int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 {
 	if (b)
 		told[told_cnt++] = function;
+	return 0;
+}
+
+double bursts__cost_ns(const struct bursts *b)
+{
 	return 0;
 }
 
@@ -312,6 +318,23 @@ static void what_is_within_the_budget_stays(void **state)
 		live(20000, 20000, 10);
 	assert_dropped(0, 0, 0);
 	assert_int_equal(world.drops, 0);
+}
+
+/* Samples meet probes three times as often as is reckoned: what was within the budget is not. */
+static void samples_tell_what_probes_cost(void **state)
+{
+	begin();
+	world.samples = 1000;
+	world.probing = 20; /* 1,000 ns each, 2 % of a second, are reckoned */
+	for (int i = 0; i < 5; i++)
+		live(10000, 10000, 10);
+	assert_dropped(0, 0, 0);
+	world.samples = 2000;
+	world.probing = 120;
+	for (int i = 0; i < 5; i++)
+		live(10000, 10000, 10);
+	assert_int_equal(!!world.every[HOT] + !!world.every[WARM], 1);
+	assert_int_equal(world.every[RARE], 0);
 }
 
 static void the_dearest_goes(void **state)
@@ -779,6 +802,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(cold_caches_make_what_is_cheap_no_dearer_than_that),
 		TEST(what_is_within_the_budget_stays),
+		TEST(samples_tell_what_probes_cost),
 		TEST(the_dearest_goes),
 		TEST(bursts_have_their_part),
 		TEST(the_start_is_paid_off),

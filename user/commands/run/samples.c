@@ -140,14 +140,15 @@ void samples__take(struct samples *s, const struct run *r)
 void samples__pace(struct samples *s, struct run *r)
 {
 	double limit = r->o->max_overhead / 100 * BUDGET_SAMPLES, cost, whole;
-	uint64_t ns, cnt, cpu_ns = controller__cpu_ns(r->controller);
+	uint64_t cpu_ns = controller__cpu_ns(r->controller);
+	struct samples_so_far now;
 
 	if (!samples__path_rate(s) || !(limit > 0))
 		return;
-	collector__sample_cost(r->collector, &ns, &cnt);
-	cost = (double)(ns - s->paced_ns);
+	now = collector__samples(r->collector);
+	cost = (double)(now.ns - s->paced_ns);
 	whole = (double)(cpu_ns - s->paced_cpu_ns);
-	if (cnt - s->paced_cnt < PACED_MIN || cost <= limit * whole)
+	if (now.taken - s->paced_cnt < PACED_MIN || cost <= limit * whole)
 		return;
 	s->hz = (uint32_t)(s->hz * limit * whole / cost);
 	s->hz += !s->hz;
@@ -155,8 +156,8 @@ void samples__pace(struct samples *s, struct run *r)
 		  100 * cost / whole, s->hz);
 	sampler__set_rate(s->sampler, s->hz);
 	collector__set_sample_period(r->collector, 1000000000 / s->hz, s->bare);
-	s->paced_ns = ns;
-	s->paced_cnt = cnt;
+	s->paced_ns = now.ns;
+	s->paced_cnt = now.taken;
 	s->paced_cpu_ns = cpu_ns;
 }
 

@@ -210,6 +210,11 @@ int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 	return note_place(b, function);
 }
 
+double bursts__cost_ns(const struct bursts *b)
+{
+	return b ? b->cost_ns : 0;
+}
+
 double bursts__rate(const struct bursts *b, uint32_t function)
 {
 	const struct member *m = find_member(b, function);

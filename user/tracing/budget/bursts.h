@@ -40,6 +40,9 @@ int bursts__remove(struct bursts *b, const uint32_t *functions, size_t cnt);
  * takes several looks at it, and some time since it was dropped; negative: not known. */
 double bursts__rate(const struct bursts *b, uint32_t function);
 
+/* CPU time that they have cost the target so far, as calibrated, in ns. */
+double bursts__cost_ns(const struct bursts *b);
+
 /* Takes a burst or a window, if there is cause to. Returns 0 or -ENOMEM. */
 int bursts__look(struct bursts *b, uint64_t now_ns);
 

@@ -34,6 +34,7 @@ int controller__new(const struct budget_inputs *in, struct controller **out)
 	s->in = in;
 	s->limit = in->limit;
 	s->spared = BUDGET_SPARED;
+	s->dearness = 1;
 	if (in->burst_ns && in->limit && tracer__surveys(in->tracer)) {
 		if (bursts__new(in, &s->bursts)) {
 			free(s);
@@ -138,6 +139,7 @@ void controller__begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_
 	s->began_ns = now_ns;
 	s->began_cpu_ns = cpu_ns;
 	s->began_calls = calls;
+	s->look_cost_ns = 0;
 }
 
 void controller__start(struct controller *s, uint64_t now_ns)
@@ -194,7 +196,7 @@ double controller__call_cost(const struct controller *s, uint32_t function,
 
 	/* Single steps are as dear as ever; what costs less than two probes, as a system call does,
 	 * costs so much more of that. */
-	return known + (times - 1) * fmin(known, emulated) + s->unwinding_ns;
+	return s->dearness * (known + (times - 1) * fmin(known, emulated)) + s->unwinding_ns;
 }
 
 double controller__call_ns(struct controller *s, uint32_t function)
@@ -233,10 +235,8 @@ static double spared_share(struct controller *s)
 static double plain_limit(struct controller *s)
 {
 	double most = s->in->limit * BUDGET_SAMPLES, cpu_ns = (double)controller__cpu_ns(s), share;
-	uint64_t ns, cnt;
 
-	collector__sample_cost(s->in->collector, &ns, &cnt);
-	share = cpu_ns > 0 ? (double)ns / cpu_ns : 0;
+	share = cpu_ns > 0 ? (double)collector__samples(s->in->collector).ns / cpu_ns : 0;
 	return s->limit - (share < most ? share : most);
 }
 

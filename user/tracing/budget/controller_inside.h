@@ -13,7 +13,7 @@
 
 #define LOOK_PACE_NS 100000000 /* from one look to the next, mostly */
 #define START_NS     20000000  /* of the first looks */
-#define START_PART   0.5       /* of what exact probes may cost: for the start, until it is paid */
+#define START_PART   0.6       /* of what exact probes may cost: for the start, until it is paid */
 
 struct budget_function;
 struct bursts;
@@ -69,6 +69,9 @@ struct controller {
 	uint64_t taken_out_ns;	/* though others have taken their place */
 	bool over;		/* far too much stays: the next look begins where this one did */
 	double dearest_ns;	/* a call at most, as calibrated */
+	double look_cost_ns;	/* of all calls in the look under way, when last judged */
+	double reckoned_ns;	/* the same of all looks before, as if dearness were 1 */
+	double dearness;	/* dearness__times() */
 	double unwinding_ns;	/* of the callers of a call, on average so far */
 	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
 	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
@@ -100,8 +103,8 @@ double controller__call_cost(const struct controller *s, uint32_t function,
  * 0.05 of a CPU busy, 0.01 of a CPU are a share of 0.2. */
 double controller__probes_limit(struct controller *s);
 
-/* The share that exact probes may cost now: as controller__probes_limit(), but half of the limit
- * until the start of tracing has been paid for, unless somebody has chosen a function. */
+/* The share that exact probes may cost now: as controller__probes_limit(), but two fifths of the
+ * limit until the start of tracing has been paid for, unless somebody has chosen a function. */
 double controller__room(struct controller *s);
 
 /* The cost that probes may have in the look under way, which has taken `took_ns` with `own_ns` of

@@ -25,6 +25,7 @@
 #include "budget/call_cost.h"
 #include "budget/controller.h"
 #include "budget/controller_inside.h"
+#include "budget/dearness.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
 #include "budget/turns.h"
@@ -93,7 +94,19 @@ static double judge(struct controller *s)
 			probe_costs__passed(&s->in->costs, cost_class__of_entry(pf->entry.site)));
 		sum += (double)f->calls * f->call_cost_ns;
 	}
+	s->look_cost_ns = sum;
 	return sum;
+}
+
+/* A look ends: what samples say of the cost that was reckoned up to now. */
+static void note_dearness(struct controller *s, uint64_t cpu_ns)
+{
+	const struct samples_so_far met = collector__samples(s->in->collector);
+
+	s->reckoned_ns += s->look_cost_ns / s->dearness;
+	if (cpu_ns)
+		s->dearness = dearness__times(&met, (s->reckoned_ns + bursts__cost_ns(s->bursts)) /
+							    (double)cpu_ns);
 }
 
 /* Why and when a function went. */
@@ -357,6 +370,7 @@ int controller__look(struct controller *s, uint64_t now_ns)
 		s->before = s->now;
 		s->now = swap;
 		s->saved_ns = s->left_ns;
+		note_dearness(s, cpu_ns);
 		controller__begin_look(s, now_ns, cpu_ns, calls);
 	}
 	if (!err && quiet && s->in->limit && !s->fast_polling && !s->over)

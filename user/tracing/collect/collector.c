@@ -146,9 +146,9 @@ void collector__set_sample_period(struct collector *c, uint64_t ns, bool bare)
 	sample_store__set_period(&c->samples, &c->tables, ns);
 }
 
-void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *cnt)
+struct samples_so_far collector__samples(const struct collector *c)
 {
-	sample_store__cost(&c->samples, &c->tables, ns, cnt);
+	return sample_store__so_far(&c->samples, &c->tables);
 }
 
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns)

@@ -111,8 +111,8 @@ void collector__keep_paths(struct collector *c);
 
 /* Of the clock by which samples are taken. `bare`: they tell what probes cost alone. */
 void collector__set_sample_period(struct collector *c, uint64_t ns, bool bare);
-/* What samples have cost the target so far, and how many there were. */
-void collector__sample_cost(const struct collector *c, uint64_t *ns, uint64_t *cnt);
+/* Samples of the target, from the start on. */
+struct samples_so_far collector__samples(const struct collector *c);
 /* The target has had so much CPU time since the start: samples that are fetched from now on stand
  * for their share of it. */
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);

@@ -99,4 +99,11 @@ typedef int collector_inlined(const struct code_place *at, uint32_t functions[CO
 /* Samples that stand for `ns` of CPU time have met code of the object itself. */
 typedef void collector_met(uint32_t object, uint64_t ns, void *ctx);
 
+/* Samples of the target, since some moment. */
+struct samples_so_far {
+	uint64_t taken;
+	uint64_t probing; /* of these, such as have met a probe at work */
+	uint64_t ns;	  /* what they have cost, of the target's CPU time */
+};
+
 #endif

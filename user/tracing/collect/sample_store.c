@@ -521,15 +521,14 @@ void sample_store__set_period(struct sample_store *s, const struct bpf_tables *t
 	s->period_ns = s->weight_ns = ns;
 }
 
-void sample_store__cost(const struct sample_store *s, const struct bpf_tables *t, uint64_t *ns,
-			uint64_t *cnt)
+struct samples_so_far sample_store__so_far(const struct sample_store *s, const struct bpf_tables *t)
 {
 	struct wire_sample_counts sum = {0};
 
 	if (s->callstacks)
 		sum = counts(t);
-	*ns = sum.ns;
-	*cnt = sum.taken;
+	return (struct samples_so_far){
+		.taken = sum.taken, .probing = sum.probing + s->probing, .ns = sum.ns};
 }
 
 #define WEIGHED_MIN 16 /* samples; fewer say nothing */

@@ -56,9 +56,9 @@ void sample_store__fini(struct sample_store *s);
 
 /* The clock's period from now on. */
 void sample_store__set_period(struct sample_store *s, const struct bpf_tables *t, uint64_t ns);
-/* What samples have taken of the target's CPU time, and how many there were. */
-void sample_store__cost(const struct sample_store *s, const struct bpf_tables *t, uint64_t *ns,
-			uint64_t *cnt);
+/* How many samples there were, and what they have taken of the target's CPU time. */
+struct samples_so_far sample_store__so_far(const struct sample_store *s,
+					   const struct bpf_tables *t);
 /* All that is traced has had so much CPU time: what samples stand for that are fetched from now on.
  */
 void sample_store__weigh(struct sample_store *s, const struct bpf_tables *t, uint64_t cpu_ns);
