@@ -31,11 +31,11 @@
 #define TURN_NS	   (8 * MS)
 
 #define MOST_NS	      (4000 * MS) /* the survey at most: what has had no turn then has none */
-#define LOOK_NS	      (3 * MS)	  /* a turn, with all probes in, */
-#define LOOKS_NS      (40 * MS)	  /* but all turns together at least this, */
-#define LOOK_COST_NS  (3 * MS)	  /* and each until it has cost so much */
-#define AGAIN_NS      (100 * MS)  /* the same of the second look */
-#define AGAIN_COST_NS (20 * MS)
+#define LOOK_NS	      (2 * MS)	  /* a turn, with all probes in, */
+#define LOOKS_NS      (25 * MS)	  /* but all turns together at least this, */
+#define LOOK_COST_NS  (2 * MS)	  /* and each until it has cost so much */
+#define AGAIN_NS      (60 * MS)	  /* the same of the second look */
+#define AGAIN_COST_NS (10 * MS)
 #define AGAIN_SHARE   0.5 /* what it may cost, of the target's own CPU time */
 #define STEP_NS	      (MS / 2)
 
