@@ -19,7 +19,8 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		spawns own_switch redzone many backtraces asan sandbox hot requests tagged regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain causes \
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds waiting reasons serving \
-		jump_swaps stack_copies fork_amid slowdown system_calls cooling files hive asking one_lock mappings
+		jump_swaps stack_copies fork_amid slowdown system_calls cooling files hive asking one_lock mappings \
+		thread_context
 THROWING     := names goes_on inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
 GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
@@ -85,6 +86,7 @@ $(PROGRAMS)/generators: tests/programs/generators.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -std=gnu++20 -o $@ $<
 $(PROGRAMS)/missing: PLAIN_FLAGS := -Wl,-z,now
 $(PROGRAMS)/backtraces: PLAIN_FLAGS := -fno-omit-frame-pointer -rdynamic
+$(PROGRAMS)/thread_context: PLAIN_FLAGS := -rdynamic -Iinclude
 $(PROGRAMS)/backtraces-name: tests/programs/backtraces.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-omit-frame-pointer -rdynamic -DBY_NAME -o $@ $<
 $(PROGRAMS)/asan: PLAIN_FLAGS := -fsanitize=address -g
@@ -96,7 +98,7 @@ $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
 $(PROGRAMS)/hot-regions: tests/programs/hot.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DREGIONS -Iinclude -o $@ $< -lpthread
-$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans throng libregions.so): include/proftrace.h
+$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans throng libregions.so thread_context): include/proftrace.h
 $(PROGRAMS)/regions $(PROGRAMS)/throng: PLAIN_FLAGS := -g -Iinclude
 $(PROGRAMS)/region_values $(PROGRAMS)/spans: PLAIN_FLAGS := -Iinclude
 $(PROGRAMS)/region_throws: tests/programs/region_throws.cpp

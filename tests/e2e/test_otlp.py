@@ -194,6 +194,19 @@ class Traces(Otlp):
                 self.assertEqual(otlp.span_id(root["traceId"]), trace)
                 self.assertEqual(otlp.span_id(root["parentSpanId"]), parent)
 
+    def test_a_thread_context(self):
+        """A session is a part of the trace, below the span, that the program published."""
+        path = self.path("recording")
+        done = self.process(PROFTRACE, "record", "-q", "--calls", *UNLIMITED, "-F", "handle", "-A",
+                            "handle(otel_thread_ctx_v1)", "-o", path, "--",
+                            program("thread_context"), stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        said = re.findall(r"^REQUEST \d+ (\w{32}) (\w{16})$", done.stdout, re.M)
+        roots = [s for s in self.sent(path, "--slowest", "1000") if s["name"] == "handle"]
+        spans = [(otlp.span_id(s["traceId"]), otlp.span_id(s["parentSpanId"])) for s in roots
+                 if "parentSpanId" in s]
+        self.assertEqual(sorted(spans), sorted(said))
+
     def test_an_id_that_is_no_trace(self):
         path, said = self.record_tagged()
         roots = [s for s in self.sent(path, "--session-id", "arg2") if s["name"] == "handle"]

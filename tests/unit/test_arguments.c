@@ -12,7 +12,9 @@
 #include "arch/arch.h"
 #include "select/arguments.h"
 #include "select/changes.h"
+#include "select/thread_context.h"
 #include "symbol/symtab.h"
+#include "symbol/thread_variable.h"
 
 static const struct filter_object program = {"/usr/bin/prog", "", true};
 
@@ -48,6 +50,69 @@ static void values_of_all_kinds(void **state)
 	expect(&items[3], "arg3-0x8:f32", 3, ARGUMENT_FLOAT, 4, true, -8);
 	expect(&items[4], "ret:s", 0, ARGUMENT_TEXT, 8, false, 0);
 	expect(&items[5], "ret+0:f", 0, ARGUMENT_FLOAT, 8, true, 0);
+	arguments__clear(&a);
+}
+
+/* Where each value of a thread context lies: behind the pointer that the variable is. */
+static void thread_contexts(void **state)
+{
+	static const uint8_t offsets[] = {0, 8, 16, 24}, bytes[] = {8, 8, 8, 1};
+	const struct thread_variable pointer = {.offset = -48, .size = 8}, other = {.size = 40};
+	struct arguments a;
+
+	assert_int_equal(parse(&a, "f(arg1, otel_thread_ctx_v1)"), 0);
+	assert_int_equal(a.lists[0].cnt, 5);
+	assert_true(a.lists[0].named);
+	assert_false(thread_context__has(&a.lists[0].items[0]));
+	assert_false(thread_context__is_wanted(&a));
+	for (int i = 0; i < 4; i++) {
+		struct argument *arg = &a.lists[0].items[i + 1];
+
+		assert_true(thread_context__has(arg));
+		assert_non_null(thread_context__apply(arg, &other));
+		assert_null(thread_context__apply(arg, &pointer));
+		assert_int_equal(arg->place.place, USDT_MEMORY);
+		assert_int_equal(arg->place.base, USDT_THREAD_POINTER);
+		assert_int_equal(arg->place.index, USDT_NO_REGISTER);
+		assert_int_equal(arg->place.offset, -48);
+		assert_true(arg->behind);
+		assert_int_equal(arg->offset, offsets[i]);
+		assert_int_equal(arg->bytes, bytes[i]);
+	}
+	arguments__clear(&a);
+	assert_int_equal(parse(&a, "f(otel_thread_ctx_v1->flags)"), 0);
+	assert_non_null(thread_context__apply(&a.lists[0].items[0], &pointer));
+	arguments__clear(&a);
+}
+
+/* Sessions want them besides what was asked for, if there is room, and may be without. */
+static void thread_contexts_of_sessions(void **state)
+{
+	char *globs[] = {"f", "g", "f"};
+	const struct symbol g = {.name = "g"};
+	struct arguments a;
+
+	assert_int_equal(parse(&a, "f(arg1)"), 0);
+	assert_int_equal(thread_context__want(&a, globs, 3), 0);
+	assert_true(thread_context__is_wanted(&a));
+	assert_int_equal(a.cnt, 2);
+	assert_int_equal(a.lists[0].cnt, 5);
+	assert_int_equal(a.lists[1].cnt, 4);
+	assert_int_equal(arguments__of(&a, &program, &g), 2);
+	assert_ptr_equal(arguments__unmatched(&a), &a.lists[0]); /* its arg1 */
+	/* They keep no function from being probed somewhat later. */
+	assert_int_equal(argument_list__needs(&a.lists[0]), 1);
+	assert_int_equal(argument_list__needs(&a.lists[1]), 0);
+	thread_context__forget(&a);
+	assert_false(thread_context__is_wanted(&a));
+	assert_false(arguments__named(&a));
+	assert_int_equal(a.cnt, 1);
+	assert_int_equal(a.lists[0].cnt, 1);
+	arguments__clear(&a);
+
+	assert_int_equal(parse(&a, "f(arg1, arg2, arg3, arg4, arg5)"), 0);
+	assert_int_equal(thread_context__want(&a, globs, 1), 0);
+	assert_int_equal(a.lists[0].cnt, 5);
 	arguments__clear(&a);
 }
 
@@ -178,6 +243,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_of_all_kinds),
+		cmocka_unit_test(thread_contexts),
+		cmocka_unit_test(thread_contexts_of_sessions),
 		cmocka_unit_test(names_with_brackets),
 		cmocka_unit_test(what_values_need),
 		cmocka_unit_test(conditions),

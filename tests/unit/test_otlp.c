@@ -126,6 +126,10 @@ static void test_where_ids_lie(void **state)
 	assert_true(session_id__parse(&id, "req->id"));
 	assert_string_equal(id.value, "req->id");
 	assert_null(id.rest);
+	assert_false(id.is_context);
+	assert_true(session_id__parse(&id, "otel"));
+	assert_true(id.is_context);
+	assert_string_equal(id.value, "otel_thread_ctx_v1");
 	assert_false(session_id__parse(&id, "arg1, arg2"));
 	assert_false(session_id__parse(&id, ""));
 	assert_false(session_id__parse_bytes(&id, "req->id"));

@@ -27,6 +27,7 @@
 #include "plan/patched.h"
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
+#include "plan/thread_locals.h"
 #include "planner/other_files.h"
 #include "planner/line_report.h"
 #include "planner/object_planner.h"
@@ -462,6 +463,8 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 	dwarf_budget__renew();
 	opts.calls_spared = calls_spared(t, &opts);
 	err = objects_open(p, t, &opts);
+	if (!err)
+		thread_locals__look(p, &opts);
 	if (!err)
 		err = stack_switches__look(p, t, known.objects);
 	if (err)

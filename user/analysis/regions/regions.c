@@ -227,7 +227,7 @@ static int find_values(struct regions *r, const struct candidate *c, struct plan
 
 	*refused = false;
 	if (r->opts->arguments && c->role != PROBE_END)
-		err = probe_values__find(r->opts->arguments, c->name,
+		err = probe_values__find(r->opts->arguments, r->obj->img, c->name,
 					 c->function ? NULL : c->arguments, &list, refused);
 	site->list = list;
 	return err;

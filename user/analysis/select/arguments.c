@@ -10,6 +10,7 @@
 #include "arch/arch.h"
 #include "symbol/symtab.h"
 #include "util/log.h"
+#include "util/otel_context.h"
 
 #define NUMBER_MAX 64 /* argN */
 #define NO_MEMORY  "out of memory"
@@ -174,6 +175,21 @@ static int complain(const struct argument_list *l, const char *word, const char 
 	return -EINVAL;
 }
 
+/* Adds what is read of a thread context. Returns the place of the first value, or -errno. */
+static int add_context(struct argument_list *l)
+{
+	static const char *const names[OTEL_CONTEXT_VALUES_CNT] = OTEL_CONTEXT_VALUES;
+	const int first = l->cnt;
+
+	for (size_t i = 0; i < OTEL_CONTEXT_VALUES_CNT; i++) {
+		int place = argument_list__add(l, names[i], strlen(names[i]));
+
+		if (place < 0)
+			return place;
+	}
+	return first;
+}
+
 int argument_list__add(struct argument_list *l, const char *text, size_t len)
 {
 	struct argument *arg = &l->items[l->cnt];
@@ -186,6 +202,8 @@ int argument_list__add(struct argument_list *l, const char *text, size_t len)
 		len--;
 	if (!len)
 		return complain(l, NULL, "a value is missing between ( , and )");
+	if (len == strlen(OTEL_CONTEXT) && !memcmp(text, OTEL_CONTEXT, len))
+		return add_context(l);
 	if (l->cnt == ARGUMENTS_MAX)
 		return complain(l, NULL, "more than 8 values of a function");
 	*arg = (struct argument){.name = strndup(text, len)};
@@ -247,7 +265,7 @@ int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t
 	while (!err && a->cnt < cnt) {
 		struct argument_list *l = &a->lists[a->cnt];
 
-		l->option = a->cnt < given ? "-A" : "--link";
+		l->option = a->cnt < given ? "-A" : "--link or --session-id";
 		err = parse_list(l, texts[a->cnt++]);
 	}
 	if (err)
@@ -255,22 +273,32 @@ int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t
 	return err;
 }
 
-static void clear_list(struct argument_list *l)
+static void clear_argument(struct argument *arg)
+{
+	free(arg->name);
+	free(arg->parameter);
+	free(arg->member);
+}
+
+void argument_list__drop_optional(struct argument_list *l)
+{
+	while (l->cnt && l->items[l->cnt - 1].optional)
+		clear_argument(&l->items[--l->cnt]);
+}
+
+void argument_list__clear(struct argument_list *l)
 {
 	free(l->glob);
 	filter_pattern__clear(&l->pattern);
-	for (size_t i = 0; i < l->cnt; i++) {
-		free(l->items[i].name);
-		free(l->items[i].parameter);
-		free(l->items[i].member);
-	}
+	for (size_t i = 0; i < l->cnt; i++)
+		clear_argument(&l->items[i]);
 }
 
 void arguments__clear(struct arguments *a)
 {
 	for (size_t i = 0; i < a->cnt; i++) {
 		if (!a->lists[i].given)
-			clear_list(&a->lists[i]);
+			argument_list__clear(&a->lists[i]);
 	}
 	free(a->lists);
 	*a = (struct arguments){0};
@@ -303,7 +331,9 @@ uint32_t arguments__of(struct arguments *a, const struct filter_object *obj,
 const struct argument_list *arguments__unmatched(const struct arguments *a)
 {
 	for (size_t i = 0; i < a->cnt; i++) {
-		if (!a->lists[i].given && !a->lists[i].pattern.matched)
+		const struct argument_list *l = &a->lists[i];
+
+		if (!l->given && !l->pattern.matched && !l->items[0].optional)
 			return &a->lists[i];
 	}
 	return NULL;
@@ -341,7 +371,8 @@ uint32_t argument_list__needs(const struct argument_list *l)
 	for (size_t i = 0; i < l->cnt; i++) {
 		const struct argument *arg = &l->items[i];
 
-		if (!arg->number)
+		/* Optional ones are read where the others are, or somewhat later. */
+		if (!arg->number || arg->optional)
 			continue;
 		if (arg->place.base == USDT_THREAD_POINTER) {
 			needs |= ARGUMENTS_NEED_MEMORY;

@@ -33,6 +33,7 @@ struct argument {
 	/* Found by name: all else is known of single functions only. NULL: by number. */
 	char *parameter, *member; /* NULL: the parameter itself */
 	bool has_form, has_bits;  /* they were asked for */
+	bool optional;		  /* a function without it keeps the list's other values */
 	uint8_t number;		  /* from 1 on; 0: the result */
 	uint8_t form;		  /* enum argument_form */
 	uint8_t bytes;		  /* of the value: 1, 2, 4 or 8 */
@@ -98,6 +99,10 @@ int arguments__restrict(struct arguments *a, char *const *texts, size_t cnt);
  * logged.
  */
 int argument_list__add(struct argument_list *l, const char *name, size_t len);
+
+/* Removes its optional values, which are its last ones. */
+void argument_list__drop_optional(struct argument_list *l);
+void argument_list__clear(struct argument_list *l);
 
 /* Whether a list has a value of that name ("arg1", also for "arg1:x"). */
 bool arguments__have(const struct arguments *a, const char *name);

@@ -8,7 +8,8 @@
 
 #include "dwarf/parameters.h"
 #include "select/arguments.h"
-#include "symbol/thread_variable.h"
+#include "select/thread_context.h"
+#include "select/thread_values.h"
 #include "symbol/demangle.h"
 #include "symbol/symtab.h"
 #include "util/log.h"
@@ -76,32 +77,25 @@ static const char *apply(struct argument *arg, const struct parameter *at)
 	return arg->bytes <= at->bytes ? NULL : "has fewer bits";
 }
 
-/* Gives the value of a name that no parameter has the place of a thread-local variable: a number of
- * 1, 2, 4 or 8 bytes, a string (:s; of 8 bytes a pointer to one), or, of another size, an array
- * that holds a string. Returns NULL, or why it cannot be read so. */
-static const char *apply_variable(struct argument *arg, const struct thread_variable *v)
+/* Gives a value of a name its place. Returns whether it has one; else `why` tells why not. */
+static bool place(struct named_arguments *n, const struct symbol *sym, struct argument *arg,
+		  char *why, size_t size)
 {
-	bool is_number = v->size <= 8 && !(v->size & (v->size - 1));
+	const char *problem = NULL;
+	struct parameter at;
 
-	if (!arg->has_form)
-		arg->form = is_number ? ARGUMENT_SIGNED : ARGUMENT_TEXT;
-	if (!is_number && arg->form != ARGUMENT_TEXT)
-		return "is larger than a number: :s";
-	arg->number = 1; /* read at the entry */
-	arg->place = (struct usdt_argument){
-		.place = USDT_REGISTER,
-		.bytes = 8,
-		.base = USDT_THREAD_POINTER,
-		.index = USDT_NO_REGISTER,
-	};
-	arg->inside = arg->form == ARGUMENT_TEXT && v->size != 8;
-	arg->behind = !arg->inside;
-	arg->offset = v->offset;
-	if (!arg->has_bits)
-		arg->bytes = is_number ? v->size : 8;
-	if (arg->form == ARGUMENT_FLOAT && arg->bytes < 4)
-		return "is no floating-point number";
-	return arg->bytes <= v->size || arg->inside ? NULL : "has fewer bits";
+	if (thread_context__has(arg)) {
+		problem = thread_values__place(n->img, arg);
+	} else if (find(n, sym, arg, &at, why, size)) {
+		problem = apply(arg, &at);
+	} else {
+		problem = thread_values__place(n->img, arg);
+		if (problem && !*problem) /* what is wrong with parameters has been said */
+			return false;
+	}
+	if (problem)
+		snprintf(why, size, "%s %s", arg->name, problem);
+	return !problem;
 }
 
 static bool resolve(struct named_arguments *n, const struct symbol *sym, struct argument_list *l,
@@ -111,24 +105,18 @@ static bool resolve(struct named_arguments *n, const struct symbol *sym, struct 
 
 	for (size_t i = 0; i < l->cnt; i++) {
 		struct argument *arg = &l->items[i];
-		const char *problem = NULL;
-		struct thread_variable variable;
-		struct parameter at;
 
-		if (arg->parameter) {
-			if (find(n, sym, arg, &at, why, size))
-				problem = apply(arg, &at);
-			else if (!arg->member &&
-				 thread_variable__find(n->img, arg->parameter, &variable))
-				problem = apply_variable(arg, &variable);
-			else
+		if (arg->parameter && !place(n, sym, arg, why, size)) {
+			if (!arg->optional)
 				return false;
+			l->cnt = i; /* the last ones; their names are the given list's */
+			break;
 		}
 		texts += arg->form == ARGUMENT_TEXT;
-		if (!problem && texts > ARGUMENT_TEXTS)
-			problem = "is the fourth string; 3 are read, show others as :x";
-		if (problem) {
-			snprintf(why, size, "%s %s", arg->name, problem);
+		if (texts > ARGUMENT_TEXTS) {
+			snprintf(why, size,
+				 "%s is the fourth string; 3 are read, show others as :x",
+				 arg->name);
 			return false;
 		}
 	}
@@ -209,6 +197,8 @@ int named_arguments__resolve(struct named_arguments *n, const struct symbol *sym
 	l.given = *list;
 	found = resolve(n, sym, &l, why, sizeof(why));
 	*list = 0;
+	if (found && !l.cnt)
+		return 0;
 	if (found) {
 		err = named_arguments__keep(n->arguments, &l, list);
 		snprintf(why, sizeof(why), "too many functions have values of their own");

@@ -6,15 +6,18 @@
 #include "arch/arch.h"
 #include "select/arguments.h"
 #include "select/named_arguments.h"
+#include "select/thread_values.h"
 #include "symbol/usdt_argument.h"
 
 /* Gives one value its place. Returns NULL, or why it cannot be read. */
-static const char *place(struct argument *arg, const char *texts)
+static const char *place(const struct elf_image *img, struct argument *arg, const char *texts)
 {
 	const char *why;
 
-	if (arg->parameter)
-		return "a probe's values have no names; use arg1, arg2";
+	if (arg->parameter) {
+		why = thread_values__place(img, arg);
+		return why && !*why ? "a probe's values have no names; use arg1, arg2" : why;
+	}
 	if (!arg->number)
 		return "a region returns nothing";
 	if (!texts)
@@ -31,11 +34,16 @@ static const char *place(struct argument *arg, const char *texts)
 	return NULL;
 }
 
-static bool resolve(struct argument_list *l, const char *texts, char *why, size_t size)
+static bool resolve(const struct elf_image *img, struct argument_list *l, const char *texts,
+		    char *why, size_t size)
 {
 	for (size_t i = 0; i < l->cnt; i++) {
-		const char *problem = place(&l->items[i], texts);
+		const char *problem = place(img, &l->items[i], texts);
 
+		if (problem && l->items[i].optional) {
+			l->cnt = i; /* the last ones; their names are the given list's */
+			break;
+		}
 		if (problem) {
 			snprintf(why, size, "%s: %s", l->items[i].name, problem);
 			return false;
@@ -55,8 +63,8 @@ static uint32_t first_match(const struct arguments *a, const char *name)
 	return 0;
 }
 
-int probe_values__find(struct arguments *a, const char *name, const char *texts, uint32_t *list,
-		       bool *refused)
+int probe_values__find(struct arguments *a, const struct elf_image *img, const char *name,
+		       const char *texts, uint32_t *list, bool *refused)
 {
 	uint32_t number = first_match(a, name);
 	struct argument_list l, *given;
@@ -69,7 +77,9 @@ int probe_values__find(struct arguments *a, const char *name, const char *texts,
 		return 0;
 	l = a->lists[number - 1];
 	l.given = number;
-	if (resolve(&l, texts, why, sizeof(why))) {
+	if (resolve(img, &l, texts, why, sizeof(why))) {
+		if (!l.cnt)
+			return 0;
 		err = named_arguments__keep(a, &l, list);
 		snprintf(why, sizeof(why), "too many functions have values of their own");
 	}

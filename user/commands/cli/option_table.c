@@ -197,7 +197,8 @@ const struct argp_option option_table[] = {
 	 0},
 	{"session-id", OPT_SESSION_ID, "VALUE", 0,
 	 "the application's own id of a session: a value of its call, as of -A: arg2, req->id, "
-	 "arg1:s; a trace id of the W3C's, or a traceparent, is known as such",
+	 "arg1:s; a trace id of the W3C's, or a traceparent, is known as such; otel: the trace of "
+	 "OpenTelemetry's thread context (the default where a program publishes one)",
 	 0},
 	{"trace-id", OPT_TRACE_ID, "POINTER", 0,
 	 "the same, where the 16 bytes of a trace id lie in memory: arg1+16", 0},

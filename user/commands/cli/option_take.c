@@ -381,7 +381,7 @@ static error_t parse_session(struct options *o, int key, char *arg)
 	case OPT_SESSION_ID:
 		if (!session_id__parse(&o->session_id, arg))
 			return bad_value(o, "--session-id", arg,
-					 "not one value, as arg2, req->id or arg1:s");
+					 "not one value, as arg2, req->id, arg1:s or otel");
 		return 0;
 	case OPT_TRACE_ID:
 		if (!session_id__parse_bytes(&o->session_id, arg))

@@ -6,13 +6,15 @@
 #include <string.h>
 
 #include "cli/link.h"
+#include "util/otel_context.h"
 
 bool session_id__parse(struct session_id_option *id, const char *text)
 {
 	session_id__clear(id);
 	if (!*text || text[strcspn(text, ",() \t")])
 		return false;
-	id->value = strdup(text);
+	id->is_context = !strcmp(text, "otel") || !strcmp(text, OTEL_CONTEXT);
+	id->value = strdup(id->is_context ? OTEL_CONTEXT : text);
 	return id->value;
 }
 

@@ -7,12 +7,15 @@
 #include <stddef.h>
 
 /* Names of values as -A has them; owned. `rest`: the second half of a trace id's 16 bytes; NULL:
- * `value` is all of the id. Both NULL: not given. */
+ * `value` is all of the id. Both NULL: not given. `is_context`: the id is the trace of
+ * OpenTelemetry's thread context, and `value` the variable's name. */
 struct session_id_option {
 	char *value, *rest;
+	bool is_context;
 };
 
-/* VALUE as in -A, "arg2", "req->id", "arg1:s". Returns false if it is none, or without memory. */
+/* VALUE as in -A, "arg2", "req->id", "arg1:s"; or "otel", OpenTelemetry's thread context. Returns
+ * false if it is none, or without memory. */
 bool session_id__parse(struct session_id_option *id, const char *text);
 
 /* "arg1+16": where the 16 bytes of a trace id lie; "arg1": at that pointer. Returns likewise. */

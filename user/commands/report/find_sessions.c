@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "sessions/sessions.h"
 #include "util/log.h"
+#include "util/otel_context.h"
 
 /* Live, the run is over by now: what it has found is shown, whatever was misspelt. */
 static int choose_functions(const struct options *o, const struct profile *p, bool *functions)
@@ -68,11 +69,36 @@ static void tell_link(const struct link_option *l, const struct session_link_sta
 			 l->text, s->forgotten);
 }
 
+/* Whether a recording has thread contexts, which are the sessions' ids if no others were asked for.
+ */
+static bool has_contexts(const struct profile *p)
+{
+	for (size_t i = 0; i < p->arguments_cnt; i++) {
+		if (!strncmp(p->arguments[i].name, OTEL_CONTEXT_TRACE, strlen(OTEL_CONTEXT_TRACE)))
+			return true;
+	}
+	return false;
+}
+
+static void tell_contexts(const struct sessions *s)
+{
+	if (s->ids_asked && !s->ids_known)
+		log_warn("--session-id otel: no session had a thread context of OpenTelemetry's "
+			 "as it began, or the recording has none: -A 'FUNC(" OTEL_CONTEXT
+			 ")' when it is traced");
+	else if (s->ids_known < s->ids_asked)
+		log_info("--session-id otel: %" PRIu64 " of %" PRIu64
+			 " sessions had no thread context as they began",
+			 s->ids_asked - s->ids_known, s->ids_asked);
+}
+
 static void tell_ids(const struct options *o, const struct sessions *s)
 {
 	const char *value = o->session_id.value, *rest = o->session_id.rest;
 
-	if (s->ids_asked && !s->ids_known)
+	if (o->session_id.is_context)
+		tell_contexts(s);
+	else if (s->ids_asked && !s->ids_known)
 		log_warn("%s: of no session %s%s%s is known: -A '%s(%s%s%s)' when it is traced",
 			 rest ? "--trace-id" : "--session-id", value, rest ? " and " : "",
 			 rest ? rest : "", o->sessions[0], value, rest ? ", " : "",
@@ -87,6 +113,7 @@ int find_sessions(const struct options *o, const struct profile *p, struct sessi
 {
 	bool *functions = calloc(p->functions_cnt + 1, sizeof(*functions));
 	struct session_link *links = calloc(o->links_cnt + 1, sizeof(*links));
+	const bool context = o->session_id.value ? o->session_id.is_context : has_contexts(p);
 	const struct session_spec spec = {
 		.functions = functions,
 		.slowest = o->slowest,
@@ -94,7 +121,7 @@ int find_sessions(const struct options *o, const struct profile *p, struct sessi
 		.links = links,
 		.links_cnt = o->links_cnt,
 		.cut_at_start = o->ranged && o->from_ns,
-		.id = {o->session_id.value, o->session_id.rest},
+		.id = {o->session_id.value, o->session_id.rest, context},
 	};
 	int err = functions && links ? choose_functions(o, p, functions) : -ENOMEM;
 

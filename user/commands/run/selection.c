@@ -6,6 +6,7 @@
 #include "attach/tracer.h"
 #include "cli/options.h"
 #include "plan/options.h"
+#include "select/thread_context.h"
 #include "util/log.h"
 
 static int check_by(const struct selection *w, const struct options *o)
@@ -23,6 +24,8 @@ int selection__parse(struct selection *w, const struct options *o)
 
 	if (!err)
 		err = arguments__restrict(&w->arguments, o->conditions, o->conditions_cnt);
+	if (!err && o->sessions_cnt && o->calls && !o->session_id.value)
+		err = thread_context__want(&w->arguments, o->sessions, o->sessions_cnt);
 	if (!err)
 		err = check_by(w, o);
 	if (!err)

@@ -102,7 +102,8 @@ struct session {
 	 * were recorded, or it is not one of the slowest. */
 	struct chain_part *chain;
 	size_t chain_cnt, chain_cap;
-	char *id; /* the application's own, if asked for; NULL: not known; owned */
+	char *id;	      /* the application's own, if asked for; NULL: not known; owned */
+	uint64_t parent_span; /* of the trace that is its id, 8 bytes as in memory; 0: not known */
 	/* In profile::threads, if the profile is made of its sessions: the parts of this one, that
 	 * of the thread where it began first. */
 	uint32_t first_part, parts_cnt;

@@ -11,6 +11,7 @@
 #include "sessions/trace_context.h"
 #include "calls/values.h"
 #include "sessions/session_spec.h"
+#include "util/otel_context.h"
 
 /* The value of that name; NULL: the call has none, or it could not be read. */
 static const struct call_value *value_of(const struct profile *p, uint32_t function,
@@ -51,6 +52,25 @@ static bool is_number(const struct call_value *v)
 	return v && (v->kind == VALUE_UINT || v->kind == VALUE_INT);
 }
 
+/* What of a thread context is the session's: a valid record has been read whole, with a trace. */
+static int set_context(const struct profile *p, uint32_t function, const struct session_call *own,
+		       struct sessions *s, struct session *session)
+{
+	const struct profile_argument *a;
+	const struct call_value *trace = value_of(p, function, own, OTEL_CONTEXT_TRACE, &a);
+	const struct call_value *rest = value_of(p, function, own, OTEL_CONTEXT_TRACE_REST, &a);
+	const struct call_value *span = value_of(p, function, own, OTEL_CONTEXT_SPAN, &a);
+	const struct call_value *valid = value_of(p, function, own, OTEL_CONTEXT_VALID, &a);
+
+	if (!is_number(trace) || !is_number(rest) || !is_number(valid) || valid->u != 1 ||
+	    !(trace->u | rest->u))
+		return 0;
+	session->id = bytes_text(trace, rest);
+	session->parent_span = is_number(span) ? span->u : 0;
+	s->ids_known++;
+	return session->id ? 0 : -ENOMEM;
+}
+
 static int set_id(const struct profile *p, const struct session_id_spec *spec, struct sessions *s,
 		  struct session *session)
 {
@@ -63,6 +83,8 @@ static int set_id(const struct profile *p, const struct session_id_spec *spec, s
 	if (!own)
 		return 0;
 	function = s->paths[own->path].function;
+	if (spec->is_context)
+		return set_context(p, function, own, s, session);
 	v = value_of(p, function, own, spec->value, &a);
 	rest = value_of(p, function, own, spec->rest, &a);
 	if (!v || (spec->rest && (!is_number(v) || !is_number(rest))))

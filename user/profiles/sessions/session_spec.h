@@ -18,6 +18,7 @@ struct session_link {
 struct session_id_spec {
 	const char *value; /* NULL: not asked for */
 	const char *rest;  /* both are numbers, 16 bytes of a trace id; NULL: `value` is the id */
+	bool is_context;   /* instead it is the trace of OpenTelemetry's thread context */
 };
 
 /* The sessions to be found: functions, and how many of them are kept. */

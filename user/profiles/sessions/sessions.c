@@ -327,7 +327,7 @@ int sessions__find(const struct profile *p, const struct session_spec *spec, str
 		err = sessions__keep(p, spec, &f.parts, f.s, &held);
 	if (!err)
 		err = find_chains(p, &held, f.s);
-	if (!err && spec->id.value)
+	if (!err && (spec->id.value || spec->id.is_context))
 		err = sessions__set_ids(p, &spec->id, f.s);
 	thread_calls__fini(&held);
 	if (f.s)

@@ -141,6 +141,8 @@ static void choose_trace(struct writer *w, const struct session *session, struct
 {
 	if (session->id && trace_context__parse(of, session->id)) {
 		memcpy(w->trace, of->trace, sizeof(w->trace));
+		if (session->parent_span)
+			memcpy(of->parent, &session->parent_span, sizeof(of->parent));
 		return;
 	}
 	*of = (struct trace_context){0};

@@ -12,6 +12,7 @@
 #include "sink/sink.h"
 #include "sink/text/printer.h"
 #include "sink/text/sessions_why.h"
+#include "util/otel_context.h"
 #include "util/text.h"
 
 #define SLOWEST_MAX 10 /* sessions that are shown, unless all are */
@@ -176,7 +177,8 @@ static int print_groups(struct sessions_view *v)
 	return err;
 }
 
-/* "  arg1=7  arg2="GET /"": without what they were asked for as. */
+/* "  arg1=7  arg2="GET /"": without what they were asked for as. Those of a
+ * thread context are shown as the session's id. */
 static int print_values(struct sessions_view *v, const struct session_call *c)
 {
 	const struct profile_argument *args;
@@ -192,6 +194,8 @@ static int print_values(struct sessions_view *v, const struct session_call *c)
 		char buf[VALUE_TEXT_LEN];
 		const char *text = call_value__text(value, argument__is_hex(&args[i]), buf);
 
+		if (!strncmp(args[i].name, OTEL_CONTEXT "->", strlen(OTEL_CONTEXT "->")))
+			continue;
 		fprintf(v->pr->out, "  %.*s=%s", (int)strcspn(args[i].name, ":"), args[i].name,
 			quote);
 		/* Unlike a name it may be empty. */
