@@ -32,7 +32,7 @@ CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall goes_back busy entries early returns emul arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
-		nameless nameless-static liblazy.so lazy libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
+		nameless nameless-static liblazy.so lazy libthread_context.so thread_context-linked libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
 		own_jumps-static jump_swaps-static stack_copies-static profiled profiled-static backtraces-name own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
@@ -87,6 +87,11 @@ $(PROGRAMS)/generators: tests/programs/generators.cpp
 $(PROGRAMS)/missing: PLAIN_FLAGS := -Wl,-z,now
 $(PROGRAMS)/backtraces: PLAIN_FLAGS := -fno-omit-frame-pointer -rdynamic
 $(PROGRAMS)/thread_context: PLAIN_FLAGS := -rdynamic -Iinclude
+# The same variables in a library that is loaded with the program.
+$(PROGRAMS)/libthread_context.so: tests/programs/thread_context_library.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -fPIC -shared -Wl,-soname,libthread_context.so -o $@ $<
+$(PROGRAMS)/thread_context-linked: tests/programs/thread_context.c $(PROGRAMS)/libthread_context.so
+	$(call say,TARGET,$@)$(PROGRAM_C) -DLIBRARY -Iinclude -o $@ $< -L$(@D) -lthread_context -lpthread -Wl,-rpath,'$$ORIGIN'
 $(PROGRAMS)/backtraces-name: tests/programs/backtraces.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-omit-frame-pointer -rdynamic -DBY_NAME -o $@ $<
 $(PROGRAMS)/asan: PLAIN_FLAGS := -fsanitize=address -g
@@ -98,7 +103,7 @@ $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
 $(PROGRAMS)/hot-regions: tests/programs/hot.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DREGIONS -Iinclude -o $@ $< -lpthread
-$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans throng libregions.so thread_context): include/proftrace.h
+$(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans throng libregions.so thread_context thread_context-linked): include/proftrace.h
 $(PROGRAMS)/regions $(PROGRAMS)/throng: PLAIN_FLAGS := -g -Iinclude
 $(PROGRAMS)/region_values $(PROGRAMS)/spans: PLAIN_FLAGS := -Iinclude
 $(PROGRAMS)/region_throws: tests/programs/region_throws.cpp

@@ -84,12 +84,67 @@ class ThreadContext(harness.TestCase):
         command = program("tagged"), "2"
         done = self.run_it("-F", "handle", "--session", "handle", "--session-id", "otel", "--",
                            *command, status=1)
-        self.assertIn("otel_thread_ctx_v1->trace_id:x is not there: the program has no "
-                      "thread-local variable of that name", done.stderr)
+        self.assertIn("otel_thread_ctx_v1->trace_id:x is not there: neither the program nor a "
+                      "library has a thread-local variable of that name", done.stderr)
         document, done = self.document("-F", "handle", "--session", "handle", command=command)
         self.assertNotIn("otel", done.stderr)
         self.assertNotIn("id", document["sessions"][0]["slowest"][0])
         self.assertEqual(document["sessions"][0]["slowest"][0]["calls"][0].get("arguments", []), [])
+
+    def attached(self, name, *args, arguments=("2", "18")):
+        """Traces a process that runs already. What the profiler and the process have said; and the
+        document, if there is one."""
+        target = self.target(name, *arguments)
+        path = self.path("attached.json")
+        tool = self.proftrace("--slowest", "1000", "-o", path, "-F", "handle",
+                              "--session", "handle", *args, "-p", str(target.pid))
+        try:
+            tool.wait_tracing()
+        except AssertionError:
+            target.go()
+            return tool.finish(), target.finish(), None
+        target.go()
+        said, done = target.finish(), tool.finish()
+        self.assertEqual(done.status, 0, str(done))
+        with open(path, encoding="utf-8") as file:
+            return done, said, json.load(file)
+
+    def test_of_a_library(self):
+        """Which the dynamic linker has put somewhere: of commands, and of what runs already."""
+        document, done = self.document("-F", "handle", "-A", "handle(arg1)", "--session", "handle",
+                                       command=(program("thread_context-linked"),))
+        self.assertEqual(self.ids_of(document), self.requests_of(done.stdout))
+        for asked in ("--session-id", "otel"), ():
+            _, said, document = self.attached("thread_context-linked", "-A", "handle(arg1)", *asked)
+            ids = self.requests_of(said.stdout)
+            self.assertGreater(len(set(ids.values())), 4)
+            self.assertEqual(self.ids_of(document), ids)
+
+    def test_variables_of_a_library(self):
+        for name, text in (("libthread_context.so:library_number", "{}"),
+                           ("libthread_context.so:library_text", "request {}"),
+                           ("libthread_context.so:library_number:x", "0x{:x}")):
+            _, said, document = self.attached("thread_context-linked", "-A", "handle(arg1)",
+                                              "--session-id", name)
+            self.assertEqual(self.ids_of(document),
+                             {number: text.format(number) for number in
+                              self.requests_of(said.stdout)})
+
+    def test_what_is_not_there(self):
+        library = program("libthread_context.so")
+        for name, why in (
+                ("libthread_context.so:other", "the library has no such thread-local variable"),
+                ("lib*.so:library_number", "without wildcards"),
+                ("libother.so:library_number", "no such library is loaded"),
+                ("libthread_context.so:library_number->x", "is no member")):
+            done, _, _ = self.attached("thread_context-linked", "--session-id", name)
+            self.assertIn(done.status, (1, 2), str(done))
+            self.assertIn(why, done.stderr)
+        done, _, _ = self.attached("thread_context", "--session-id",
+                                   "libthread_context.so:library_number",
+                                   arguments=("1", "9", library))
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn("the library was loaded by dlopen()", done.stderr)
 
     def test_values_that_a_record_does_not_have(self):
         done = self.run_it("--calls", "-F", "handle", "-A", "handle(otel_thread_ctx_v1->name)",

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * thread_context [THREADS [REQUESTS]]: handles requests on several threads, and publishes the trace
- * and the span of each as SDKs of OpenTelemetry do, in all ways that there are, and some that are
- * wrong. Says of each "REQUEST number trace span"; "- -": it has no valid context. With -DLIBRARY
- * the variable is a library's.
+ * thread_context [THREADS [REQUESTS [LIBRARY]]]: loads the library, if one is named, and handles
+ * requests on several threads, and publishes the trace and the span of each as SDKs of
+ * OpenTelemetry do, in all ways that there are, and some that are wrong. Says of each "REQUEST
+ * number trace span"; "- -": it has no valid context. With -DLIBRARY the variable is a library's,
+ * which has the number of the request as well.
  */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -23,7 +25,11 @@ _Static_assert(sizeof(struct record) == 36, "it is packed");
 
 #ifdef LIBRARY
 extern __thread struct record *otel_thread_ctx_v1;
+extern __thread uint64_t library_number;
+extern __thread char library_text[24];
 #else
+static __thread uint64_t library_number;
+static __thread char library_text[24];
 /* What lies before it in a thread's memory. */
 __thread uint64_t before[5] = {1};
 __thread struct record *otel_thread_ctx_v1;
@@ -63,6 +69,8 @@ static void print(const uint8_t *bytes, size_t cnt)
 
 static void request(uint64_t number, const struct record *r)
 {
+	library_number = number;
+	snprintf(library_text, sizeof(library_text), "request %lu", (unsigned long)number);
 	PROFTRACE_BEGIN("request");
 	handle(number);
 	PROFTRACE_END("request");
@@ -139,6 +147,9 @@ int main(int argc, char **argv)
 	struct record last;
 	unsigned long cnt;
 
+	if (!strcmp(argv[argc - 1] + strcspn(argv[argc - 1], "."), ".so") &&
+	    !dlopen(argv[argc - 1], RTLD_NOW))
+		return 1;
 	target_begin(&argc, &argv);
 	cnt = target_arg(argc, argv, 1, 3);
 	requests = target_arg(argc, argv, 2, 18);

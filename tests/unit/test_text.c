@@ -148,9 +148,22 @@ static void test_signed(void **state)
 	assert_string_equal(text_signed_count(0, buf, sizeof(buf)), "0");
 }
 
+static void test_library_length(void **state)
+{
+	assert_int_equal(text_library_length("libapp.so:request_id"), 9);
+	assert_int_equal(text_library_length("libapp.so.2:request_id:x"), 11);
+	assert_int_equal(text_library_length("lib.some.so.2:id:s"), 13);
+	assert_int_equal(text_library_length("libapp.so"), 0);
+	assert_int_equal(text_library_length("arg1:s"), 0);
+	assert_int_equal(text_library_length("req->addr.sock:x"), 0);
+	assert_int_equal(text_library_length("req->head.so:x"), 0);
+	assert_int_equal(text_library_length(""), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_library_length),
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_escape_truncates_between_characters),
 		cmocka_unit_test(test_duration),

@@ -3,8 +3,24 @@
 #ifndef PROFTRACE_PLAN_THREAD_LOCALS_H
 #define PROFTRACE_PLAN_THREAD_LOCALS_H
 
+#include <stdint.h>
+
+#include "select/thread_values.h"
+
 struct plan;
 struct plan_options;
+struct target;
+
+/* Those that functions and regions of one object find. Points to itself: not to be copied. */
+struct thread_locals {
+	struct thread_values values;
+	const struct plan *plan;
+	const struct target *target;
+	uint32_t object;
+};
+
+void thread_locals__init(struct thread_locals *l, const struct plan *p, const struct target *t,
+			 uint32_t object);
 
 /* Looks whether any of the plan's objects publishes OpenTelemetry's thread context, where sessions
  * shall have ids by it. If none does, and no new programs are expected, these values are wanted no

@@ -16,6 +16,7 @@
 #include "plan/object.h"
 #include "plan/options.h"
 #include "plan/plan.h"
+#include "plan/thread_locals.h"
 #include "planner/planning.h"
 #include "planner/return_crash.h"
 #include "planner/worker.h"
@@ -170,11 +171,14 @@ static int choose_wanted(const struct planning *pn, uint32_t index, const uint32
 		plan_object__names(&pn->plan->objects[index], &pn->target->objects[index]);
 	const struct plan_object *obj = &pn->plan->objects[index];
 	struct arguments *arguments = pn->opts->arguments;
-	struct named_arguments named = {arguments, .img = obj->img, .root = obj->root};
+	struct thread_locals locals;
+	struct named_arguments named = {arguments, .img = obj->img, .locals = &locals.values,
+					.root = obj->root};
 	size_t cnt = symtab__count(obj->tab);
 	int err = 0;
 
 	*wanted_cnt = 0;
+	thread_locals__init(&locals, pn->plan, pn->target, index);
 	for (size_t i = 0; i < cnt && !err; i++) {
 		const struct symbol *sym = symtab__at(obj->tab, i);
 		bool refused = false;

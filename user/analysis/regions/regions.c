@@ -17,6 +17,7 @@
 #include "plan/options.h"
 #include "plan/patched.h"
 #include "plan/plan.h"
+#include "plan/thread_locals.h"
 #include "regions/region_flow.h"
 #include "regions/region_sites.h"
 #include "regions/regions_inside.h"
@@ -227,7 +228,7 @@ static int find_values(struct regions *r, const struct candidate *c, struct plan
 
 	*refused = false;
 	if (r->opts->arguments && c->role != PROBE_END)
-		err = probe_values__find(r->opts->arguments, r->obj->img, c->name,
+		err = probe_values__find(r->opts->arguments, &r->locals->values, c->name,
 					 c->function ? NULL : c->arguments, &list, refused);
 	site->list = list;
 	return err;
@@ -417,14 +418,17 @@ int regions__plan(struct plan *p, const struct target *t, size_t first, struct f
 	if (!filter__wants_regions(filter) && !opts->usdt)
 		return 0;
 	for (size_t i = first; !err && i < p->objects_cnt; i++) {
+		struct thread_locals locals;
 		struct regions r = {.plan = p,
 				    .opts = opts,
 				    .filter = filter,
 				    .names = plan_object__names(&p->objects[i], &t->objects[i]),
 				    .obj = &p->objects[i],
 				    .object = i,
+				    .locals = &locals,
 				    .proven = SYMTAB_NONE};
 
+		thread_locals__init(&locals, p, t, i);
 		if (r.obj->img && !t->objects[i].barred)
 			err = plan_object(&r, t);
 	}

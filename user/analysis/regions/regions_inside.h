@@ -18,6 +18,7 @@ struct plan_object;
 struct plan_options;
 struct region_flow;
 struct symtab;
+struct thread_locals;
 
 /* A place in code that may become a site of a region or a mark. */
 struct candidate {
@@ -38,6 +39,7 @@ struct regions {
 	struct filter_object names;
 	struct plan_object *obj;
 	uint32_t object;
+	struct thread_locals *locals; /* of the object */
 	struct candidate *candidates;
 	size_t cnt, cap;
 	struct eh_cfa *frames; /* where those of the candidates are, by address */

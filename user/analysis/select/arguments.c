@@ -11,6 +11,7 @@
 #include "symbol/symtab.h"
 #include "util/log.h"
 #include "util/otel_context.h"
+#include "util/text.h"
 
 #define NUMBER_MAX 64 /* argN */
 #define NO_MEMORY  "out of memory"
@@ -128,6 +129,19 @@ static const char *parse_named(const char *at, struct argument *arg)
 	return parse_form(at, arg) ? NULL : BAD_FORM;
 }
 
+/* Of libraries' names: those that recordings may have in names of values. */
+static const char library_characters[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.";
+
+/* "libapp.so:request_id:s". Returns NULL, or what is wrong with it. */
+static const char *parse_library(const char *name, size_t len, struct argument *arg)
+{
+	if (strspn(name, library_characters) < len)
+		return "a library is named as it is, without wildcards";
+	arg->library = strndup(name, len);
+	return arg->library ? parse_named(name + len + 1, arg) : NO_MEMORY;
+}
+
 static bool is_number(const char *at, size_t len, const char *before)
 {
 	size_t prefix = strlen(before);
@@ -139,9 +153,11 @@ static bool is_number(const char *at, size_t len, const char *before)
 /* Returns NULL, or what is wrong with it. */
 static const char *parse_argument(const char *name, struct argument *arg)
 {
-	size_t len = word_length(name);
+	size_t len = word_length(name), library = text_library_length(name);
 	const char *at = name + len;
 
+	if (library)
+		return parse_library(name, library, arg);
 	if (is_number(name, len, "arg")) {
 		unsigned long number = strtoul(name + 3, NULL, 10);
 
@@ -278,6 +294,7 @@ static void clear_argument(struct argument *arg)
 	free(arg->name);
 	free(arg->parameter);
 	free(arg->member);
+	free(arg->library);
 }
 
 void argument_list__drop_optional(struct argument_list *l)

@@ -32,13 +32,14 @@ struct argument {
 	char *name; /* as it was asked for */
 	/* Found by name: all else is known of single functions only. NULL: by number. */
 	char *parameter, *member; /* NULL: the parameter itself */
-	bool has_form, has_bits;  /* they were asked for */
-	bool optional;		  /* a function without it keeps the list's other values */
-	uint8_t number;		  /* from 1 on; 0: the result */
-	uint8_t form;		  /* enum argument_form */
-	uint8_t bytes;		  /* of the value: 1, 2, 4 or 8 */
-	bool behind;		  /* it is what lies `offset` bytes behind the pointer there */
-	bool inside;		  /* ... and that is the string itself, not a pointer to it */
+	char *library; /* of the thread-local variable `parameter`; NULL: not a library's */
+	bool has_form, has_bits; /* they were asked for */
+	bool optional;		 /* a function without it keeps the list's other values */
+	uint8_t number;		 /* from 1 on; 0: the result */
+	uint8_t form;		 /* enum argument_form */
+	uint8_t bytes;		 /* of the value: 1, 2, 4 or 8 */
+	bool behind;		 /* it is what lies `offset` bytes behind the pointer there */
+	bool inside;		 /* ... and that is the string itself, not a pointer to it */
 	int32_t offset;
 	struct usdt_argument place; /* of a probe's value; USDT_NOWHERE: of a function's */
 };

@@ -84,12 +84,12 @@ static bool place(struct named_arguments *n, const struct symbol *sym, struct ar
 	const char *problem = NULL;
 	struct parameter at;
 
-	if (thread_context__has(arg)) {
-		problem = thread_values__place(n->img, arg);
+	if (thread_context__has(arg) || arg->library) {
+		problem = thread_values__place(n->locals, arg);
 	} else if (find(n, sym, arg, &at, why, size)) {
 		problem = apply(arg, &at);
 	} else {
-		problem = thread_values__place(n->img, arg);
+		problem = thread_values__place(n->locals, arg);
 		if (problem && !*problem) /* what is wrong with parameters has been said */
 			return false;
 	}

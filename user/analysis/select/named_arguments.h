@@ -11,11 +11,13 @@ struct arguments;
 struct elf_image;
 struct parameters;
 struct symbol;
+struct thread_values;
 
 /* For the functions of one object. */
 struct named_arguments {
 	struct arguments *arguments;
 	const struct elf_image *img;
+	struct thread_values *locals;
 	const char *root;	       /* as in symtab__load() */
 	struct parameters *parameters; /* opened for the first name */
 	int err;		       /* from that */

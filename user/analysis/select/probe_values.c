@@ -10,12 +10,12 @@
 #include "symbol/usdt_argument.h"
 
 /* Gives one value its place. Returns NULL, or why it cannot be read. */
-static const char *place(const struct elf_image *img, struct argument *arg, const char *texts)
+static const char *place(struct thread_values *locals, struct argument *arg, const char *texts)
 {
 	const char *why;
 
 	if (arg->parameter) {
-		why = thread_values__place(img, arg);
+		why = thread_values__place(locals, arg);
 		return why && !*why ? "a probe's values have no names; use arg1, arg2" : why;
 	}
 	if (!arg->number)
@@ -34,11 +34,11 @@ static const char *place(const struct elf_image *img, struct argument *arg, cons
 	return NULL;
 }
 
-static bool resolve(const struct elf_image *img, struct argument_list *l, const char *texts,
+static bool resolve(struct thread_values *locals, struct argument_list *l, const char *texts,
 		    char *why, size_t size)
 {
 	for (size_t i = 0; i < l->cnt; i++) {
-		const char *problem = place(img, &l->items[i], texts);
+		const char *problem = place(locals, &l->items[i], texts);
 
 		if (problem && l->items[i].optional) {
 			l->cnt = i; /* the last ones; their names are the given list's */
@@ -63,7 +63,7 @@ static uint32_t first_match(const struct arguments *a, const char *name)
 	return 0;
 }
 
-int probe_values__find(struct arguments *a, const struct elf_image *img, const char *name,
+int probe_values__find(struct arguments *a, struct thread_values *locals, const char *name,
 		       const char *texts, uint32_t *list, bool *refused)
 {
 	uint32_t number = first_match(a, name);
@@ -77,7 +77,7 @@ int probe_values__find(struct arguments *a, const struct elf_image *img, const c
 		return 0;
 	l = a->lists[number - 1];
 	l.given = number;
-	if (resolve(img, &l, texts, why, sizeof(why))) {
+	if (resolve(locals, &l, texts, why, sizeof(why))) {
 		if (!l.cnt)
 			return 0;
 		err = named_arguments__keep(a, &l, list);

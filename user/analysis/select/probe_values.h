@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 struct arguments;
-struct elf_image;
+struct thread_values;
 
 /*
- * Finds the number of the list of values for a site of region `name` in `img`; 0: none. `texts` is
- * what its note says of them; NULL: it is a function, with arguments as any other. Values that
+ * Finds the number of the list of values for a site of region `name`; 0: none. `texts` is what
+ * its note says of them; NULL: it is a function, with arguments as any other. Values that
  * cannot be found are told by named_arguments__report(); *refused: and the region's conditions
  * cannot be seen to. Returns 0 or -ENOMEM.
  */
-int probe_values__find(struct arguments *a, const struct elf_image *img, const char *name,
+int probe_values__find(struct arguments *a, struct thread_values *locals, const char *name,
 		       const char *texts, uint32_t *list, bool *refused);
 
 #endif

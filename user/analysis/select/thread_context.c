@@ -94,7 +94,8 @@ bool thread_context__is_wanted(const struct arguments *a)
 
 bool thread_context__has(const struct argument *arg)
 {
-	return arg->parameter && arg->member && !strcmp(arg->parameter, OTEL_CONTEXT);
+	return arg->parameter && arg->member && !arg->library &&
+	       !strcmp(arg->parameter, OTEL_CONTEXT);
 }
 
 /* NULL: the record has no such field, or it is not read. */

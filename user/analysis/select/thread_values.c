@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "select/thread_values.h"
 
+#include <string.h>
+
 #include "select/arguments.h"
 #include "select/thread_context.h"
 #include "symbol/thread_variable.h"
@@ -33,16 +35,50 @@ static const char *apply_variable(struct argument *arg, const struct thread_vari
 	return arg->bytes <= v->size || arg->inside ? NULL : "has fewer bits";
 }
 
-const char *thread_values__place(const struct elf_image *img, struct argument *arg)
+static void look_up(const struct thread_values *at, bool anywhere, struct thread_value_place *out)
 {
-	struct thread_variable v;
+	out->why[0] = '\0';
+	out->found = !out->library && thread_variable__find(at->img, out->name, &out->variable);
+	if (!out->found && (out->library || anywhere))
+		out->found = at->find(at, out->library, out->name, &out->variable, out->why,
+				      sizeof(out->why));
+}
+
+static bool is_same_name(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* Looked up, if it has not been before. */
+static const struct thread_value_place *place_of(struct thread_values *at,
+						 const struct argument *arg)
+{
+	struct thread_value_place *place;
+
+	for (size_t i = 0; i < at->kept_cnt; i++) {
+		place = &at->kept[i];
+		if (is_same_name(place->library, arg->library) &&
+		    is_same_name(place->name, arg->parameter))
+			return place;
+	}
+	if (at->kept_cnt == THREAD_VALUES_KEPT)
+		at->kept_cnt = 0;
+	place = &at->kept[at->kept_cnt++];
+	place->library = arg->library;
+	place->name = arg->parameter;
+	look_up(at, thread_context__has(arg), place);
+	return place;
+}
+
+const char *thread_values__place(struct thread_values *at, struct argument *arg)
+{
+	const struct thread_value_place *place;
 
 	if (arg->member && !thread_context__has(arg))
-		return "";
-	if (!thread_variable__find(img, arg->parameter, &v))
-		return thread_context__has(arg) ? "is not there: the program has no thread-local "
-						  "variable of that name, so it publishes no "
-						  "thread context of OpenTelemetry's"
-						: "";
-	return thread_context__has(arg) ? thread_context__apply(arg, &v) : apply_variable(arg, &v);
+		return arg->library ? "is no member of what can be read in libraries" : "";
+	place = place_of(at, arg);
+	if (!place->found)
+		return place->why;
+	return thread_context__has(arg) ? thread_context__apply(arg, &place->variable)
+					: apply_variable(arg, &place->variable);
 }

@@ -2,6 +2,7 @@
 #include "symbol/thread_variable.h"
 
 #include <elf.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 #include "elf/sym_table.h"
+#include "security/link_map.h"
+#include "security/opener.h"
 #include "symbol/demangle.h"
 
 static const Elf64_Phdr *find_tls(const struct elf_image *img)
@@ -69,24 +72,54 @@ static bool is_program(const struct elf_image *img)
 	return elf_image__is_program(img) || (elf_image__is_static(img) && elf_image__entry(img));
 }
 
+/* The variable and what all of the object's take, if both can be. */
+static bool find_inside(const struct elf_image *img, const char *name, const Elf64_Phdr *tls,
+			uint64_t *value, uint64_t *size)
+{
+	const uint64_t bytes = tls->p_memsz, align = tls->p_align;
+
+	if (!find_symbol(img, SHT_SYMTAB, name, value, size) &&
+	    !find_symbol(img, SHT_DYNSYM, name, value, size))
+		return false;
+	return bytes <= INT32_MAX / 2 && align <= INT32_MAX / 2 && !(align & (align - 1)) &&
+	       *size <= bytes && *value <= bytes - *size;
+}
+
 bool thread_variable__find(const struct elf_image *img, const char *name,
 			   struct thread_variable *out)
 {
 	const Elf64_Phdr *tls = find_tls(img);
-	uint64_t value, size, align, bytes, header;
+	uint64_t value, align, header;
 
-	if (!tls || !is_program(img) ||
-	    (!find_symbol(img, SHT_SYMTAB, name, &value, &size) &&
-	     !find_symbol(img, SHT_DYNSYM, name, &value, &size)))
+	if (!tls || !is_program(img) || !find_inside(img, name, tls, &value, &out->size))
 		return false;
 	align = tls->p_align ? tls->p_align : 1;
-	bytes = tls->p_memsz;
-	if (bytes > INT32_MAX / 2 || align > INT32_MAX / 2 || (align & (align - 1)) ||
-	    size > bytes || value > bytes - size)
-		return false;
 	header = elf_image__arch(img)->thread_header;
 	out->offset = header ? (int64_t)(((header + align - 1) & -align) + value)
-			     : (int64_t)value - (int64_t)((bytes + align - 1) & -align);
-	out->size = size;
+			     : (int64_t)value - (int64_t)((tls->p_memsz + align - 1) & -align);
 	return true;
+}
+
+bool thread_variable__in_library(const struct elf_image *img, const char *name,
+				 struct thread_variable *out)
+{
+	const Elf64_Phdr *tls = find_tls(img);
+	uint64_t value;
+
+	if (!tls || is_program(img) || !find_inside(img, name, tls, &value, &out->size))
+		return false;
+	out->offset = value;
+	return true;
+}
+
+int thread_variable__place(const struct elf_image *img, const struct thread_library *in,
+			   struct thread_variable *v)
+{
+	const struct link_map_query q = {in->list, in->dynamic, in->field};
+	const int64_t distance = opener__tls_offset(in->pid, &q);
+
+	if (distance < 0 || distance > LINK_MAP_OFFSET)
+		return distance < 0 ? (int)distance : -ERANGE;
+	v->offset += elf_image__arch(img)->thread_header ? (int32_t)distance : -(int32_t)distance;
+	return 0;
 }

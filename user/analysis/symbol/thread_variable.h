@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct elf_image;
 
@@ -22,5 +23,22 @@ struct thread_variable {
  * tells. */
 bool thread_variable__find(const struct elf_image *img, const char *name,
 			   struct thread_variable *out);
+
+/* The same of a library, and `offset` is from the first of its variables. */
+bool thread_variable__in_library(const struct elf_image *img, const char *name,
+				 struct thread_variable *out);
+
+/* A library that a process has loaded: by what the dynamic linker's list knows it. */
+struct thread_library {
+	pid_t pid;
+	uint64_t list;	  /* address of `_r_debug` in the process */
+	uint64_t dynamic; /* of the library's dynamic section */
+	uint32_t field;	  /* where its entry has the distance of its variables, in bytes */
+};
+
+/* Makes the offset one from the thread pointer. Returns 0; -ERANGE: each thread has the variables
+ * elsewhere, as the library was loaded by dlopen(); else -errno: the list does not tell. */
+int thread_variable__place(const struct elf_image *img, const struct thread_library *in,
+			   struct thread_variable *v);
 
 #endif

@@ -20,17 +20,19 @@
 
 #include "security/apart.h"
 #include "security/fd_message.h"
+#include "security/link_map.h"
 #include "security/open_rules.h"
 #include "security/privilege.h"
 #include "util/log.h"
 
-enum request_kind { OPEN = 1, FILE_BELOW, JIT_LIST, PLACE, SOURCE, CODE };
+enum request_kind { OPEN = 1, FILE_BELOW, JIT_LIST, PLACE, SOURCE, CODE, TLS_OFFSET };
 
 struct request {
 	uint32_t kind; /* enum request_kind */
 	uint32_t by_root;
 	uint64_t vaddr; /* CODE */
 	uint32_t size, pid;
+	struct link_map_query library; /* TLS_OFFSET */
 	char root[64];
 	char path[PATH_MAX]; /* as long as the message is */
 };
@@ -38,6 +40,12 @@ struct request {
 /* With a descriptor if it is 0; to CODE, how many bytes follow, in the same message. */
 struct answer {
 	int32_t err;
+};
+
+/* To TLS_OFFSET: what link_map__tls_offset() returns. */
+struct offset_answer {
+	struct answer head;
+	int64_t offset;
 };
 
 struct code_answer {
@@ -83,6 +91,16 @@ static bool tell_code(const struct request *r)
 				&none);
 }
 
+/* Likewise. */
+static bool tell_offset(const struct request *r)
+{
+	const struct fds none = {0};
+	const struct offset_answer answer = {
+		.offset = link_map__tls_offset((pid_t)r->pid, &r->library)};
+
+	return fd_message__send(APART_SOCKET, &answer, sizeof(answer), &none);
+}
+
 static _Noreturn void serve(void)
 {
 	const size_t least = offsetof(struct request, path) + 1;
@@ -100,6 +118,11 @@ static _Noreturn void serve(void)
 		request.root[sizeof(request.root) - 1] = '\0';
 		if (request.kind == CODE) {
 			if (!tell_code(&request))
+				break;
+			continue;
+		}
+		if (request.kind == TLS_OFFSET) {
+			if (!tell_offset(&request))
 				break;
 			continue;
 		}
@@ -322,6 +345,23 @@ ssize_t opener__read_code(pid_t pid, uint64_t vaddr, void *buf, size_t size)
 		return answer.head.err;
 	memcpy(buf, answer.bytes, got < size ? got : size);
 	return got < size ? got : size;
+}
+
+int64_t opener__tls_offset(pid_t pid, const struct link_map_query *library)
+{
+	struct request request = {.kind = TLS_OFFSET, .pid = pid, .library = *library};
+	const struct fds none = {0};
+	struct offset_answer answer;
+	struct fds fds;
+	size_t got = 0;
+
+	if (!opener.pid)
+		return link_map__tls_offset(pid, library);
+	pthread_mutex_lock(&opener.lock);
+	if (fd_message__send(opener.socket, &request, offsetof(struct request, path) + 1, &none))
+		got = fd_message__receive(opener.socket, &answer, sizeof(answer), &fds);
+	pthread_mutex_unlock(&opener.lock);
+	return got == sizeof(answer) ? answer.offset : -EACCES;
 }
 
 int opener__open_source(const char *path, bool by_root)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Opening strangers' files by a process of ours, apart, that may do so and parses nothing
- * ("proftrace-files" in ps): whoever parses them has no privileges, and gets descriptors. What may
- * be opened at all is open_rules.h's to say. All try to open a file themselves first, and ask if
- * they may not; without that process they fail then. Paths are as for open(2).
+ * ("proftrace-files" in ps; of lists of libraries it follows the links): whoever parses them has no
+ * privileges, and gets descriptors. What may be opened at all is open_rules.h's to say. All try to
+ * open a file themselves first, and ask if they may not; without that process they fail then. Paths
+ * are as for open(2).
  */
 #ifndef PROFTRACE_SECURITY_OPENER_H
 #define PROFTRACE_SECURITY_OPENER_H
@@ -40,6 +41,10 @@ int opener__read_link(const char *path, char *buf, size_t size);
 /* open_rules__read_code(): at most OPENER_CODE bytes at a time. */
 #define OPENER_CODE 8192
 ssize_t opener__read_code(pid_t pid, uint64_t vaddr, void *buf, size_t size);
+
+/* link_map__tls_offset(), which says what it returns. */
+struct link_map_query;
+int64_t opener__tls_offset(pid_t pid, const struct link_map_query *library);
 
 /* Opens source text: open_rules__source() is about `by_root`. Returns a descriptor or -errno. */
 int opener__open_source(const char *path, bool by_root);

@@ -162,3 +162,19 @@ char *text_signed_percent(double percent, char *buf, size_t size)
 	text_percent(zero ? 0 : percent < 0 ? -percent : percent, rest, size);
 	return buf;
 }
+
+size_t text_library_length(const char *name)
+{
+	const size_t len = strcspn(name, ":");
+	const char *at = name;
+
+	/* Members of members may have such names, too: "req->head.so:x". */
+	if (!name[len] || memmem(name, len, "->", 2))
+		return 0;
+	while ((at = memmem(at, len - (at - name), ".so", 3))) {
+		at += 3;
+		if (*at == ':' || *at == '.')
+			return len;
+	}
+	return 0;
+}

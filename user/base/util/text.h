@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and foreign names as text for people. Every function writes into the caller's buffer,
- * always ends it with NUL, and returns it. */
+/* Numbers and foreign names as text for people. Every function with a buffer writes into the
+ * caller's, always ends it with NUL, and returns it. */
 #ifndef PROFTRACE_UTIL_TEXT_H
 #define PROFTRACE_UTIL_TEXT_H
 
@@ -30,5 +30,9 @@ char *text_signed_count(int64_t count, char *buf, size_t size);
 
 /* A count with thousands separators: "1,234,567". */
 char *text_count(uint64_t count, char *buf, size_t size);
+
+/* Of the name of a value as -A has them, the length of the library's in front of a thread-local
+ * variable's: 9 of "libapp.so:request_id", 11 of "libapp.so.2:request_id:x"; 0: there is none. */
+size_t text_library_length(const char *name);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "calls/profile.h"
 #include "util/search.h"
+#include "util/text.h"
 
 struct call_value *call_values__copy(const struct call_value *values, uint32_t cnt)
 {
@@ -43,11 +44,18 @@ const struct profile_argument *profile__arguments(const struct profile *p, uint3
 	return p->arguments + first;
 }
 
+size_t value_name__length(const char *name)
+{
+	size_t library = text_library_length(name), from = library ? library + 1 : 0;
+
+	return from + strcspn(name + from, ":");
+}
+
 bool argument__is_hex(const struct profile_argument *a)
 {
-	const char *colon = strrchr(a->name, ':');
+	const char *form = a->name + value_name__length(a->name);
 
-	return colon && colon[1] == 'x';
+	return form[0] == ':' && form[1] == 'x';
 }
 
 const char *call_value__text(const struct call_value *v, bool hex, char *buf)

@@ -4,6 +4,7 @@
 #define PROFTRACE_CALLS_VALUES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct profile;
@@ -36,6 +37,10 @@ const struct profile_argument *profile__arguments(const struct profile *p, uint3
 /* The number of a function's value, from 1 on; 0: it has none of that name. How it is to be shown
  * need not be said: "arg1" also names "arg1:x". */
 uint32_t profile__argument_number(const struct profile *p, uint32_t function, const char *name);
+
+/* The length of a value's name without its format: 4 of "arg1:x", 20 of "libapp.so:request_id:x".
+ */
+size_t value_name__length(const char *name);
 
 /* Whether its values were asked for as hexadecimal (":x"). */
 bool argument__is_hex(const struct profile_argument *a);

@@ -97,8 +97,8 @@ static char *make_name(struct by_value *b, const char *function, const char *val
 	char *made;
 
 	if (ARRAY_RESERVE(&b->names->items, b->names->cnt, &b->names->cap) ||
-	    asprintf(&made, "%s(%.*s=%s)", function ? function : "", (int)strcspn(b->value, ":"),
-		     b->value, value) < 0)
+	    asprintf(&made, "%s(%.*s=%s)", function ? function : "",
+		     (int)value_name__length(b->value), b->value, value) < 0)
 		return NULL;
 	return b->names->items[b->names->cnt++] = made;
 }

@@ -87,8 +87,8 @@ static void put_values(struct writer *w, const struct session_call *c)
 
 		if (v->kind == VALUE_NONE)
 			continue;
-		snprintf(key, sizeof(key), "proftrace.value.%.*s", (int)strcspn(a[i].name, ":"),
-			 a[i].name);
+		snprintf(key, sizeof(key), "proftrace.value.%.*s",
+			 (int)value_name__length(a[i].name), a[i].name);
 		if (v->kind == VALUE_INT)
 			otlp_put_int(&w->span, SPAN_ATTRIBUTE, key, v->i);
 		else

@@ -196,8 +196,8 @@ static int print_values(struct sessions_view *v, const struct session_call *c)
 
 		if (!strncmp(args[i].name, OTEL_CONTEXT "->", strlen(OTEL_CONTEXT "->")))
 			continue;
-		fprintf(v->pr->out, "  %.*s=%s", (int)strcspn(args[i].name, ":"), args[i].name,
-			quote);
+		fprintf(v->pr->out, "  %.*s=%s", (int)value_name__length(args[i].name),
+			args[i].name, quote);
 		/* Unlike a name it may be empty. */
 		if (*text)
 			err = printer__name(v->pr, text, VALUE_MAX);
