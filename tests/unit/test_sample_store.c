@@ -384,6 +384,25 @@ static void test_weights(void **state)
 	sample_store__fini(&s);
 }
 
+/* Where the clock gets another period, n samples are uncertain by sqrt(n) of what lies between: 10
+ * of 1,000 ns and 10 of 3,000 have a variance of 10^8 ns^2, which is 40,000 ns * 2,500 ns. */
+static void test_two_periods(void **state)
+{
+	struct sample_store s;
+
+	begin(&s);
+	assert_int_equal(sample_store__period(&s), PERIOD);
+	put(0, 5, 3, 10);
+	s.weight_ns = 1000;
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(sample_store__period(&s), 1000);
+	put(0, 5, 3, 10);
+	s.weight_ns = 3000;
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(sample_store__period(&s), 2500);
+	sample_store__fini(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_inlined_later), cmocka_unit_test(test_outside_of_calls),
 		cmocka_unit_test(test_hidden_kernel), cmocka_unit_test(test_not_in_the_tree),
 		cmocka_unit_test(test_halves),	      cmocka_unit_test(test_weights),
+		cmocka_unit_test(test_two_periods),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -312,8 +312,10 @@ static void settle_samples(struct options *o)
 
 	if (o->no_samples)
 		o->sample_rate = 0;
-	else if (o->sample_rate == SAMPLE_RATE_NOT_GIVEN)
+	else if (o->sample_rate == SAMPLE_RATE_NOT_GIVEN) {
 		o->sample_rate = fits ? SAMPLE_RATE_DEFAULT : 0;
+		o->samples_by_budget = fits;
+	}
 }
 
 #define MAX_PATHS	(1u << 20)

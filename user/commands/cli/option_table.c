@@ -224,8 +224,8 @@ const struct argp_option option_table[] = {
 	 "do not look where CPU time goes outside traced functions", 0},
 	{"sample-rate", OPT_SAMPLE_RATE, "N", 0,
 	 "look N times a second on each CPU where CPU time goes, also in functions without probes "
-	 "and in the kernel, and show that in the tree, marked ~ (default: 97 within a budget, "
-	 "else 0)",
+	 "and in the kernel, and show that in the tree, marked ~ (default: 97 to 997 within a "
+	 "budget, by what a sample costs, else 0)",
 	 0},
 	{"inlines", OPT_INLINES, 0, 0,
 	 "name functions that are inlined where samples meet them, by debug information, however "

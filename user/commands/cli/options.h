@@ -134,11 +134,12 @@ struct options {
 	enum inlines_told inlines;
 	uint64_t burst_ns; /* a burst of dropped functions; 0: none are taken */
 	bool burst_asked;
-	uint32_t sample_rate; /* samples for the tree, a second and CPU; 0: none */
-	bool samples_asked;   /* for the tree, not just by default */
-	bool raw;	      /* leave the probes' cost in */
-	uint64_t min_time_ns; /* what took less in total is not listed */
-	char **hists;	      /* globs: functions whose distribution is drawn */
+	uint32_t sample_rate;	/* samples for the tree, a second and CPU; 0: none */
+	bool samples_asked;	/* for the tree, not just by default */
+	bool samples_by_budget; /* more than sample_rate are taken where the budget affords them */
+	bool raw;		/* leave the probes' cost in */
+	uint64_t min_time_ns;	/* what took less in total is not listed */
+	char **hists;		/* globs: functions whose distribution is drawn */
 	size_t hists_cnt;
 	struct sink_options sink_opts;
 	const char *output; /* NULL: stdout; record: the recording */

@@ -126,7 +126,7 @@ static struct tracer_options tracer_options_of(const struct run *r, const struct
 		.regions_planned = p->sites_cnt,
 		.callers = o->callers,
 		.seeds = callers__seeds(r),
-		.samples_hz = samples__rate(r->samples),
+		.samples_hz = samples__most_rate(r->samples),
 		.samples_bare = !samples__path_rate(r->samples),
 		.system_calls = o->system_calls,
 		.system_calls_first = r->system_calls_first,

@@ -2,12 +2,14 @@
 #include "run/samples.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "attach/callers.h"
-#include "budget/budget.h"
 #include "budget/controller.h"
+#include "budget/sample_rate.h"
 #include "calls/profile.h"
 #include "cli/options.h"
 #include "collect/collector.h"
@@ -22,8 +24,10 @@ struct samples {
 	struct shares *shares; /* NULL: a program of ours takes them */
 	uint32_t hz;
 	bool on_paths;
-	bool bare; /* a program takes them as well, to tell what probes cost */
-	uint64_t paced_ns, paced_cnt, paced_cpu_ns; /* when the rate was chosen */
+	bool by_budget; /* as many are taken as that affords */
+	uint64_t interrupt_ns;
+	bool bare;		    /* a program takes them as well, to tell what probes cost */
+	struct samples_cost before; /* when the rate was chosen */
 };
 
 struct taking {
@@ -42,6 +46,45 @@ static void explain(int err)
 		 strerror(-err), why);
 }
 
+/* Until some samples have told what our program takes. */
+#define PROGRAM_NS 10000
+/* An interrupt of a clock, where that cannot be measured. */
+#define INTERRUPT_NS 20000
+
+static uint32_t cpus(void)
+{
+	long cnt = sysconf(_SC_NPROCESSORS_CONF);
+
+	return cnt > 0 ? cnt : 1;
+}
+
+static struct sample_budget budget_of(const struct samples *s, const struct options *o)
+{
+	return (struct sample_budget){
+		.limit = o->max_overhead / 100,
+		.least_hz = SAMPLE_RATE_DEFAULT,
+		.cpus = cpus(),
+		.program_ns = PROGRAM_NS,
+		.interrupt_ns = s->interrupt_ns,
+	};
+}
+
+static void choose_rate(struct samples *s, const struct options *o)
+{
+	struct sample_budget b;
+
+	s->hz = o->sample_rate ? o->sample_rate : SAMPLE_RATE_DEFAULT;
+	s->by_budget = o->sample_rate && o->samples_by_budget;
+	if (!s->by_budget)
+		return;
+	s->interrupt_ns = sampler__interrupt_ns();
+	log_debug("an interrupt of the clock of samples takes %" PRIu64 " ns", s->interrupt_ns);
+	if (!s->interrupt_ns)
+		s->interrupt_ns = INTERRUPT_NS;
+	b = budget_of(s, o);
+	s->hz = sample_rate__afford(&b);
+}
+
 void samples__new(const struct options *o, struct samples **out)
 {
 	struct samples *s;
@@ -52,7 +95,7 @@ void samples__new(const struct options *o, struct samples **out)
 		return;
 	s = calloc(1, sizeof(*s));
 	if (s)
-		s->hz = o->sample_rate ? o->sample_rate : SAMPLE_RATE_DEFAULT;
+		choose_rate(s, o);
 	err = s ? sampler__new(s->hz, &s->sampler) : -ENOMEM;
 	if (err) {
 		explain(err);
@@ -72,6 +115,11 @@ uint32_t samples__path_rate(const struct samples *s)
 uint32_t samples__rate(const struct samples *s)
 {
 	return s && (s->on_paths || s->bare) ? s->hz : 0;
+}
+
+uint32_t samples__most_rate(const struct samples *s)
+{
+	return s && s->by_budget ? sample_rate__most(s->hz, cpus()) : samples__rate(s);
 }
 
 int samples__bind(struct samples *s, const struct tracer *tr)
@@ -135,30 +183,33 @@ void samples__take(struct samples *s, const struct run *r)
 	sampler__read(s->sampler, take, &t);
 }
 
-#define PACED_MIN 64 /* samples; fewer may have met others at work */
-
 void samples__pace(struct samples *s, struct run *r)
 {
-	double limit = r->o->max_overhead / 100 * BUDGET_SAMPLES, cost, whole;
-	uint64_t cpu_ns = controller__cpu_ns(r->controller);
-	struct samples_so_far now;
+	struct samples_cost all = {.cpu_ns = controller__cpu_ns(r->controller)}, c;
+	double limit = r->o->max_overhead / 100;
+	struct samples_so_far so_far;
+	struct sample_budget b;
+	uint32_t hz;
 
 	if (!samples__path_rate(s) || !(limit > 0))
 		return;
-	now = collector__samples(r->collector);
-	cost = (double)(now.ns - s->paced_ns);
-	whole = (double)(cpu_ns - s->paced_cpu_ns);
-	if (now.taken - s->paced_cnt < PACED_MIN || cost <= limit * whole)
+	so_far = collector__samples(r->collector);
+	all.ns = so_far.ns;
+	all.cnt = so_far.taken;
+	c = (struct samples_cost){all.ns - s->before.ns, all.cnt - s->before.cnt,
+				  all.cpu_ns - s->before.cpu_ns};
+	b = budget_of(s, r->o);
+	hz = s->by_budget ? sample_rate__next(s->hz, &b, &c)
+			  : sample_rate__lowered(s->hz, limit, &c);
+	if (hz == s->hz)
 		return;
-	s->hz = (uint32_t)(s->hz * limit * whole / cost);
-	s->hz += !s->hz;
-	log_debug("samples cost %.2f %% of the CPU time: %u a second from here on",
-		  100 * cost / whole, s->hz);
-	sampler__set_rate(s->sampler, s->hz);
-	collector__set_sample_period(r->collector, 1000000000 / s->hz, s->bare);
-	s->paced_ns = now.ns;
-	s->paced_cnt = now.taken;
-	s->paced_cpu_ns = cpu_ns;
+	log_debug(
+		"samples take %.2f %% of the CPU time, beside interrupts: %u a second from here on",
+		100 * (double)c.ns / (double)c.cpu_ns, hz);
+	s->hz = hz;
+	sampler__set_rate(s->sampler, hz);
+	collector__set_sample_period(r->collector, 1000000000 / hz, s->bare);
+	s->before = all;
 }
 
 int samples__apply(const struct samples *s, struct profile *p)

@@ -24,6 +24,8 @@ void samples__new(const struct options *o, struct samples **out);
 uint32_t samples__path_rate(const struct samples *s); /* accepts NULL */
 /* The same of those that a program of ours takes, on paths or to tell what probes cost. */
 uint32_t samples__rate(const struct samples *s); /* accepts NULL */
+/* The most that this may come to be while the run goes on. */
+uint32_t samples__most_rate(const struct samples *s); /* accepts NULL */
 /* Has the clocks call the tracer's program. Returns 0, or -errno silently, -ENOTSUP if there is
  * none: then samples are counted by file. */
 int samples__bind(struct samples *s, const struct tracer *tr);
@@ -36,8 +38,8 @@ void samples__free(struct samples *s);			     /* accepts NULL */
 /* A few times a second: counts by file what was seen since, unless tracing was switched off. */
 void samples__take(struct samples *s, const struct run *r); /* accepts NULL */
 
-/* A few times a second: takes fewer samples where those on paths cost more than a fifth of the
- * budget. */
+/* A few times a second: takes as many samples as the budget affords, or, where somebody has said
+ * how many, fewer if our program takes more than a fifth of the budget for those on paths. */
 void samples__pace(struct samples *s, struct run *r); /* accepts NULL */
 
 /* Puts the shares of files in CPU time into the profile. Returns 0 or -ENOMEM. */

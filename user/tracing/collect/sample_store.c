@@ -248,6 +248,8 @@ static int take(struct sample_store *s, const struct bpf_tables *t, const struct
 	}
 	if (e->user.end < WIRE_CALLERS_ENDS)
 		s->ends[e->user.end] += e->cnt;
+	s->stood_ns += (double)e->cnt * (double)s->weight_ns;
+	s->stood_ns2 += (double)e->cnt * (double)s->weight_ns * (double)s->weight_ns;
 	return sample_tree__add(tree, &(struct sample_place){e->spot.node, functions, cnt},
 				&(struct sample_figures){e->cnt, e->cnt * s->weight_ns, 0});
 }
@@ -519,6 +521,11 @@ void sample_store__set_period(struct sample_store *s, const struct bpf_tables *t
 	s->before = s->callstacks ? counts(t).taken : 0;
 	s->before_ns = s->cpu_ns;
 	s->period_ns = s->weight_ns = ns;
+}
+
+uint64_t sample_store__period(const struct sample_store *s)
+{
+	return s->stood_ns > 0 ? (uint64_t)(s->stood_ns2 / s->stood_ns + 0.5) : s->weight_ns;
 }
 
 struct samples_so_far sample_store__so_far(const struct sample_store *s, const struct bpf_tables *t)

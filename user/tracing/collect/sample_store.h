@@ -40,10 +40,11 @@ struct sample_store {
 	collector_inlined *inlined; /* NULL: inlined functions are not looked for */
 	collector_met *met;	    /* NULL: nobody wants to know */
 	void *ctx;
-	bool bare;	    /* they tell what probes cost alone, and are shown nowhere */
-	uint64_t period_ns; /* of the clock */
-	uint64_t weight_ns; /* CPU time that each stands for */
-	uint64_t before;    /* samples, and CPU time, before the clock had that period */
+	bool bare;		    /* they tell what probes cost alone, and are shown nowhere */
+	uint64_t period_ns;	    /* of the clock */
+	uint64_t weight_ns;	    /* CPU time that each stands for */
+	double stood_ns, stood_ns2; /* sums of that, and of its squares, over samples so far */
+	uint64_t before;	    /* samples, and CPU time, before the clock had that period */
 	uint64_t before_ns;
 	uint64_t cpu_ns;  /* of all that is traced, when last heard; 0: not known */
 	uint64_t probing; /* that met a probe at work, as the kernel's functions tell */
@@ -56,6 +57,9 @@ void sample_store__fini(struct sample_store *s);
 
 /* The clock's period from now on. */
 void sample_store__set_period(struct sample_store *s, const struct bpf_tables *t, uint64_t ns);
+/* What a sample stands for, as the error of sums tells it: n samples of these are uncertain by
+ * sqrt(n) of them. Where the clock has had two periods, between the two. */
+uint64_t sample_store__period(const struct sample_store *s);
 /* How many samples there were, and what they have taken of the target's CPU time. */
 struct samples_so_far sample_store__so_far(const struct sample_store *s,
 					   const struct bpf_tables *t);

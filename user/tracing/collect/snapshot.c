@@ -301,7 +301,7 @@ static int assemble_all(struct assembly *a)
 		err = sample_fit__measure(a->copies, a->copies_cnt,
 					  &(struct fit_known){a->c->probes, a->c->probes_cnt,
 							      &a->c->costs, &a->leaf_costs},
-					  a->c->samples.weight_ns, &a->fitted);
+					  sample_store__period(&a->c->samples), &a->fitted);
 	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
 		uint32_t cnt = a->copies[i]->nodes_cnt;
 
@@ -424,7 +424,7 @@ int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **o
 	wait_store__account(&c->tables, &a.p->accounting);
 	ring_reader__account(&c->ring, &c->tables, &a.p->accounting);
 	if (c->samples.callstacks && !c->samples.bare)
-		a.p->sample_period_ns = c->samples.weight_ns;
+		a.p->sample_period_ns = sample_store__period(&c->samples);
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(a.p);

@@ -17,6 +17,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "util/clock.h"
+
 #define RING_PAGES   8 /* a power of two; a sample takes 24 bytes, so 1,300 fit into 32 KB */
 #define NS_IN_SECOND 1000000000
 #define CPUS_MAX     8192 /* as many as Linux can be built for on x86-64 */
@@ -40,6 +42,7 @@ struct sample_record {
 	uint32_t pid, tid;
 };
 
+/* Of a CPU, or of the current thread (cpu -1). */
 static int open_clock(int cpu, unsigned int hz)
 {
 	struct perf_event_attr attr = {
@@ -52,7 +55,8 @@ static int open_clock(int cpu, unsigned int hz)
 		.exclude_idle = 1,
 		.exclude_guest = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open, &attr, cpu < 0 ? 0 : -1, cpu, -1,
+			 PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -117,6 +121,68 @@ void sampler__set_rate(struct sampler *s, unsigned int hz)
 
 	for (size_t i = 0; i < s->rings_cnt; i++)
 		ioctl(s->rings[i].fd, PERF_EVENT_IOC_PERIOD, &period);
+}
+
+#define TRIED_HZ       10000
+#define TRIED_NS       5000000 /* so 50 interrupts come */
+#define GAPS_MAX       256
+#define GAPS_MIN       8   /* fewer say nothing */
+#define GAP_LEAST_NS   500 /* no interrupt is shorter */
+#define GAP_READINGS   4   /* nor than so many looks at the time */
+#define READINGS_TRIED 64
+
+static int compare_ns(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* How long a look at the time takes, at the least. */
+static uint64_t reading_ns(void)
+{
+	uint64_t least = UINT64_MAX, before = now_ns();
+
+	for (int i = 0; i < READINGS_TRIED; i++) {
+		uint64_t now = now_ns();
+
+		least = now - before < least ? now - before : least;
+		before = now;
+	}
+	return least;
+}
+
+/* Looks at the time again and again: how long it stood still, each time an interrupt came. */
+static size_t find_gaps(uint64_t gaps[GAPS_MAX])
+{
+	uint64_t reading = reading_ns(), start = now_ns(), before = start, now;
+	uint64_t least =
+		GAP_READINGS * reading > GAP_LEAST_NS ? GAP_READINGS * reading : GAP_LEAST_NS;
+	size_t cnt = 0;
+
+	for (; before - start < TRIED_NS && cnt < GAPS_MAX; before = now) {
+		now = now_ns();
+		if (now - before > least)
+			gaps[cnt++] = now - before - reading;
+	}
+	return cnt;
+}
+
+/* Other interrupts, and other threads that run meanwhile, are few beside 10,000 a second: the
+ * median does not know them. */
+uint64_t sampler__interrupt_ns(void)
+{
+	uint64_t gaps[GAPS_MAX];
+	int fd = open_clock(-1, TRIED_HZ);
+	size_t cnt;
+
+	if (fd < 0)
+		return 0;
+	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+	cnt = find_gaps(gaps);
+	close(fd);
+	qsort(gaps, cnt, sizeof(*gaps), compare_ns);
+	return cnt < GAPS_MIN ? 0 : gaps[cnt / 2];
 }
 
 static void all(const struct sampler *s, unsigned long request)
