@@ -33,20 +33,26 @@ static struct probe_costs costs = {
 };
 static struct leaf_costs leaves;
 
+/* Tiny leaves do not say otherwise. */
+static void calibration_holds(void)
+{
+	for (int in = 0; in < WIRE_COST_CLASSES; in++)
+		for (int exit = 0; exit < WIRE_COST_CLASSES; exit++)
+			leaves.ratio[in][exit] = 1;
+}
+
 /* A call stack of functions 0, 1, ... whose probes cost `factor` times what they are charged with,
  * and which were met by so many samples. */
 static struct fitted_cost *measure(const double *own_ns, const uint64_t *samples, size_t cnt,
 				   double factor)
 {
-	const struct fit_known known = {probes, FUNCTIONS, &costs, &leaves};
+	const struct fit_known known = {probes, FUNCTIONS, &costs, &leaves, true};
 	struct stack_copy *copy = calloc(1, sizeof(*copy) + cnt * sizeof(copy->nodes[0]));
 	struct stack_copy_sample met[FUNCTIONS] = {0};
 	const struct stack_copy *copies[] = {copy};
 	struct fitted_cost *fitted;
 
-	for (int in = 0; in < WIRE_COST_CLASSES; in++)
-		for (int exit = 0; exit < WIRE_COST_CLASSES; exit++)
-			leaves.ratio[in][exit] = 1;
+	calibration_holds();
 	assert_non_null(copy);
 	copy->nodes_cnt = cnt;
 	copy->samples = met;
@@ -125,7 +131,7 @@ static void test_few_samples(void **state)
 /* A function that the collector does not know of, and samples outside of calls. */
 static void test_strangers(void **state)
 {
-	const struct fit_known known = {probes, FUNCTIONS, &costs, &leaves};
+	const struct fit_known known = {probes, FUNCTIONS, &costs, &leaves, true};
 	struct stack_copy *copy = calloc(1, sizeof(*copy) + sizeof(copy->nodes[0]));
 	struct stack_copy_sample met[] = {{.base = STACK_COPY_ROOT, .cnt = 9, .ns = 9},
 					  {.base = 0, .cnt = 9, .ns = 9}};
@@ -144,9 +150,84 @@ static void test_strangers(void **state)
 	free(copy);
 }
 
+/* A function without callees, and one whose probes' cost is two thirds its callee's. A quarter of
+ * the caller's was met by samples, on the way back from the callee's exit, and passes for its own
+ * time: 1,000 ns and 525. Calibration is 10 % too low. */
+static struct fitted_cost *measure_caller(bool kernel_named)
+{
+	const struct fit_known known = {probes, FUNCTIONS, &costs, &leaves, kernel_named};
+	struct stack_copy *copy = calloc(1, sizeof(*copy) + 2 * sizeof(copy->nodes[0]));
+	struct stack_copy_sample met[] = {
+		{.base = 0, .node = 0, .cnt = 1000, .ns = 1000 * PERIOD},
+		{.base = 1, .node = 1, .cnt = 1525, .ns = 1525 * PERIOD},
+	};
+	const struct stack_copy *copies[] = {copy};
+	struct fitted_cost *fitted;
+
+	calibration_holds();
+	assert_non_null(copy);
+	copy->nodes_cnt = copy->samples_cnt = 2;
+	copy->samples = met;
+	for (uint32_t i = 0; i < 2; i++) {
+		copy->nodes[i] = (struct stack_copy_node){
+			.parent = STACK_COPY_ROOT,
+			.function = i,
+			.calls = CALLS,
+			.probe_ns = (uint64_t)CALLS * CHARGED * (i ? 3 : 1),
+		};
+		copy->nodes[i].self_ns =
+			CALLS * 1000ull + (uint64_t)(1.1 * (double)copy->nodes[i].probe_ns);
+	}
+	assert_int_equal(sample_fit__measure(copies, 1, &known, PERIOD, &fitted), 0);
+	free(copy);
+	return fitted;
+}
+
+/* Where the kernel's functions have no names, callers' samples do not count: the others tell. */
+static void test_callers(void **state)
+{
+	struct fitted_cost *fitted = measure_caller(false);
+
+	assert_true(fabs(fitted[1].factor - 1.1) < 0.025);
+	assert_true(fabs(fitted[1].factor - 1.1) < fitted[1].error);
+	assert_true(fitted[1].error > fitted[0].error);
+	assert_true(fitted[1].error < 0.08);
+	free(fitted);
+	fitted = measure_caller(true);
+	assert_true(fitted[1].factor < 0.95);
+	free(fitted);
+}
+
+/* Without samples that tell, calibration does, and its error is there to see. */
+static void test_caller_alone(void **state)
+{
+	const struct fit_known known = {probes, FUNCTIONS, &costs, &leaves, false};
+	struct stack_copy *copy = calloc(1, sizeof(*copy) + sizeof(copy->nodes[0]));
+	struct stack_copy_sample met[] = {{.base = 0, .cnt = 500, .ns = 500 * PERIOD}};
+	const struct stack_copy *copies[] = {copy};
+	struct fitted_cost *fitted;
+
+	calibration_holds();
+	assert_non_null(copy);
+	copy->nodes_cnt = copy->samples_cnt = 1;
+	copy->samples = met;
+	copy->nodes[0] = (struct stack_copy_node){
+		.parent = STACK_COPY_ROOT,
+		.calls = CALLS,
+		.self_ns = CALLS * 2100ull,
+		.probe_ns = CALLS * 2100ull,
+	};
+	assert_int_equal(sample_fit__measure(copies, 1, &known, PERIOD, &fitted), 0);
+	assert_float_equal(fitted[0].factor, 1, 0.001);
+	assert_true(fitted[0].error > 0.15);
+	free(fitted);
+	free(copy);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_callers),		cmocka_unit_test(test_caller_alone),
 		cmocka_unit_test(test_without_samples), cmocka_unit_test(test_own_samples),
 		cmocka_unit_test(test_others_tell),	cmocka_unit_test(test_few_samples),
 		cmocka_unit_test(test_strangers),

@@ -4,6 +4,7 @@
 #ifndef PROFTRACE_COLLECT_LEAF_COST_H
 #define PROFTRACE_COLLECT_LEAF_COST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,9 @@ struct fit_known {
 	uint32_t probes_cnt;
 	const struct probe_costs *costs;
 	const struct leaf_costs *leaves;
+	/* Samples that met a probe's way through the kernel are known by its functions' names, and
+	 * left out. Else those on the way back from the end of a call are among its caller's. */
+	bool kernel_named;
 };
 
 /* Sets *out to an array, by function, which the caller frees; NULL if there are no samples. A

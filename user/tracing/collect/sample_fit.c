@@ -11,6 +11,10 @@
  * and the function's own samples. All are taken for normally distributed, so they are averaged by
  * the inverse of their variances, and the result's variance is the inverse of their sum.
  *
+ * Callers' samples tell nothing where the kernel's functions have no names, as with -F, where no
+ * stacks are kept: some 0.3 us of each callee's exit are among them, on the way back from the
+ * kernel. There the samples of functions without callees tell of the callers' probes, too.
+ *
  * Example: 10^6 calls of 50 ns and 700 ns of probes, 1 kHz: 50 samples, so 50 +- 7 ns.
  */
 #include "collect/leaf_cost.h"
@@ -28,6 +32,8 @@
 #define CALIBRATED  0.15  /* standard error of calibration, at least */
 #define SCATTER	    0.025 /* standard deviation of functions with the same kinds of probes */
 #define CLOCK_ERROR 0.03  /* of what a sample stands for, that is the same for all */
+#define ACROSS	    0.03  /* between functions without callees and callers, beside SCATTER */
+#define MOST_BELOW  0.1	  /* of a charge is its callees', if the function counts as without */
 #define MIN_FACTOR  0.5
 #define MAX_FACTOR  2
 
@@ -76,6 +82,12 @@ static void add_copy(const struct stack_copy *copy, const struct fit_known *know
 	}
 }
 
+/* Whether a function's samples tell what its probes cost. */
+static bool tells(const struct fit_known *known, const struct fit_sums *s)
+{
+	return known->kernel_named || s->probe_ns * (1 - MOST_BELOW) <= s->inside_ns;
+}
+
 static struct weighed *kind_of(fit_kinds kinds, const struct function_probes *probes,
 			       const struct fit_sums *s)
 {
@@ -99,6 +111,15 @@ static void weigh(struct weighed *w, double value, double variance, double sign)
 	w->weights += sign / variance;
 }
 
+/* What functions without callees tell of the probes of a caller. */
+static struct weighed across(const struct weighed *w)
+{
+	double mean = w->weights > 0 ? w->sum / w->weights : 0;
+	double weight = w->weights > 0 ? 1 / (1 / w->weights + ACROSS * ACROSS) : 0;
+
+	return (struct weighed){mean * weight, weight};
+}
+
 /* Whether it may be what probes cost: else something else has taken that time. */
 static bool is_likely(double factor)
 {
@@ -111,15 +132,18 @@ static struct fitted_cost fit(const struct fit_known *known, uint32_t function,
 	const struct function_probes *probes = &known->probes[function];
 	double calibrated = fmax(known->costs->spread, CALIBRATED), variance;
 	double own = own_factor(s, period_ns, &variance), factor;
-	struct weighed w = *kind_of(kinds, probes, s);
+	bool by_own = tells(known, s);
+	struct weighed w = by_own ? *kind_of(kinds, probes, s)
+				  : across(&kinds[probes->entry][probes->exit][0]);
 
-	if (is_likely(own)) /* it is in there itself */
+	if (by_own && is_likely(own)) /* it is in there itself */
 		weigh(&w, own, variance + SCATTER * SCATTER, -1);
 	weigh(&w, known->leaves->ratio[probes->entry][probes->exit], calibrated * calibrated, 1);
 	factor = w.sum / w.weights;
 	w = (struct weighed){factor / (1 / w.weights + SCATTER * SCATTER),
 			     1 / (1 / w.weights + SCATTER * SCATTER)};
-	weigh(&w, own, variance, 1);
+	if (by_own)
+		weigh(&w, own, variance, 1);
 	factor = w.sum / w.weights;
 	return (struct fitted_cost){
 		.factor = fmin(fmax(factor, MIN_FACTOR), MAX_FACTOR),
@@ -136,7 +160,7 @@ static void fit_all(const struct fit_known *known, const struct fit_sums *sums, 
 		if (!(sums[f].probe_ns > 0))
 			continue;
 		own = own_factor(&sums[f], period_ns, &variance);
-		if (is_likely(own))
+		if (is_likely(own) && tells(known, &sums[f]))
 			weigh(kind_of(kinds, &known->probes[f], &sums[f]), own,
 			      variance + SCATTER * SCATTER, 1);
 	}

@@ -169,6 +169,8 @@ static int functions_of(struct sample_store *s, const struct bpf_tables *t,
 		err = function_at(s, &at, &functions[*cnt]);
 		if (!err && functions[*cnt] == RESOLVED_NAMELESS)
 			err = function_at(s, &call, &functions[*cnt]);
+		else
+			s->kernel_named = true;
 		/* Functions that have no names are one. */
 		if (!*cnt || functions[*cnt] != functions[*cnt - 1])
 			(*cnt)++;

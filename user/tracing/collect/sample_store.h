@@ -43,6 +43,7 @@ struct sample_store {
 	bool bare;		    /* they tell what probes cost alone, and are shown nowhere */
 	uint64_t period_ns;	    /* of the clock */
 	uint64_t weight_ns;	    /* CPU time that each stands for */
+	bool kernel_named;	    /* functions of the kernel that were met have names */
 	double stood_ns, stood_ns2; /* sums of that, and of its squares, over samples so far */
 	uint64_t before;	    /* samples, and CPU time, before the clock had that period */
 	uint64_t before_ns;

@@ -300,7 +300,8 @@ static int assemble_all(struct assembly *a)
 	if (!err && a->c->samples.callstacks && a->c->probes && !a->c->seeds.keep_paths)
 		err = sample_fit__measure(a->copies, a->copies_cnt,
 					  &(struct fit_known){a->c->probes, a->c->probes_cnt,
-							      &a->c->costs, &a->leaf_costs},
+							      &a->c->costs, &a->leaf_costs,
+							      a->c->samples.kernel_named},
 					  sample_store__period(&a->c->samples), &a->fitted);
 	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
 		uint32_t cnt = a->copies[i]->nodes_cnt;
