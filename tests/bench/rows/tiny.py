@@ -54,10 +54,11 @@ def measure(args, title, calls, options):
     bench.option("--tiny-calls", 1000000, "calls of each function", quick=100000, type=int),
     bench.option("--stepped-calls", 100000, "where exits are single-stepped", quick=20000,
                  type=int),
-    bench.option("--tiny-rates", "0,997,8000", "samples a second; 0: none"))
+    bench.option("--tiny-rates", "0,usual,997,8000",
+                 "samples a second; 0: none; usual: as many as -F alone takes"))
 def measure_tiny(args):
     for title, exits in EXITS:
         calls = args.stepped_calls if exits else args.tiny_calls
         for rate in args.tiny_rates.split(","):
-            rates = ("--sample-rate", rate) if int(rate) else ("--no-samples",)
+            rates = {"0": ("--no-samples",), "usual": ()}.get(rate, ("--sample-rate", rate))
             measure(args, f"{title}, {rate} Hz", calls, (*bench.UNLIMITED, *exits, *rates))

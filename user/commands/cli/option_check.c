@@ -314,7 +314,7 @@ static void settle_samples(struct options *o)
 		o->sample_rate = 0;
 	else if (o->sample_rate == SAMPLE_RATE_NOT_GIVEN) {
 		o->sample_rate = fits ? SAMPLE_RATE_DEFAULT : 0;
-		o->samples_by_budget = fits;
+		o->samples_by_budget = true;
 	}
 }
 

@@ -136,7 +136,7 @@ struct options {
 	bool burst_asked;
 	uint32_t sample_rate;	/* samples for the tree, a second and CPU; 0: none */
 	bool samples_asked;	/* for the tree, not just by default */
-	bool samples_by_budget; /* more than sample_rate are taken where the budget affords them */
+	bool samples_by_budget; /* as many are taken as are affordable, not so many a second */
 	bool raw;		/* leave the probes' cost in */
 	uint64_t min_time_ns;	/* what took less in total is not listed */
 	char **hists;		/* globs: functions whose distribution is drawn */

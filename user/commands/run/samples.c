@@ -51,6 +51,9 @@ static void explain(int err)
 /* An interrupt of a clock, where that cannot be measured. */
 #define INTERRUPT_NS 20000
 
+/* As if tracing might cost so many percent, where it may cost anything. */
+#define NO_LIMIT 5.0
+
 static uint32_t cpus(void)
 {
 	long cnt = sysconf(_SC_NPROCESSORS_CONF);
@@ -61,7 +64,7 @@ static uint32_t cpus(void)
 static struct sample_budget budget_of(const struct samples *s, const struct options *o)
 {
 	return (struct sample_budget){
-		.limit = o->max_overhead / 100,
+		.limit = (o->max_overhead > 0 ? o->max_overhead : NO_LIMIT) / 100,
 		.least_hz = SAMPLE_RATE_DEFAULT,
 		.cpus = cpus(),
 		.program_ns = PROGRAM_NS,
@@ -74,7 +77,7 @@ static void choose_rate(struct samples *s, const struct options *o)
 	struct sample_budget b;
 
 	s->hz = o->sample_rate ? o->sample_rate : SAMPLE_RATE_DEFAULT;
-	s->by_budget = o->sample_rate && o->samples_by_budget;
+	s->by_budget = o->samples_by_budget && (s->on_paths || s->bare);
 	if (!s->by_budget)
 		return;
 	s->interrupt_ns = sampler__interrupt_ns();
@@ -94,16 +97,17 @@ void samples__new(const struct options *o, struct samples **out)
 	if (o->no_samples || (o->exec && !o->chosen))
 		return;
 	s = calloc(1, sizeof(*s));
-	if (s)
+	if (s) {
+		s->on_paths = o->sample_rate;
+		s->bare = !s->on_paths && !o->calls && !o->interval_ns && !o->raw;
 		choose_rate(s, o);
+	}
 	err = s ? sampler__new(s->hz, &s->sampler) : -ENOMEM;
 	if (err) {
 		explain(err);
 		samples__free(s);
 		return;
 	}
-	s->on_paths = o->sample_rate;
-	s->bare = !s->on_paths && !o->calls && !o->interval_ns && !o->raw;
 	*out = s;
 }
 
