@@ -5,11 +5,14 @@
 #include <errno.h>
 
 #include "plan/exit_strategy.h"
+#include "plan/object.h"
 #include "plan/options.h"
 #include "plan/plan.h"
+#include "planner/callers.h"
 #include "planner/planner.h"
 #include "planner/return_claim.h"
 #include "select/filter.h"
+#include "symbol/symtab.h"
 #include "target/target.h"
 
 static const char program[] =
@@ -402,6 +405,36 @@ static void aliases_are_one_function(void **state)
 	assert_string_not_equal(f->symbol, f->aliases[0]);
 }
 
+/* Symbols of a file are read once, for the plan and for stacks that its functions are met on; those
+ * of a file without any planned function as it is met. */
+static void stacks_have_the_plans_symbols(void **state)
+{
+	struct plan_callers callers = {0};
+	const struct symtab *tab;
+	const struct symbol *met = NULL;
+	uint32_t number;
+
+	target_open("plain", "libthrows.so");
+	assert_int_equal(plan_with("leaf", NULL), 0);
+	assert_int_equal(plan->functions_cnt, 1);
+	tab = plan->objects[0].tab;
+	assert_null(plan->objects[1].tab);
+	for (size_t i = 0; i < symtab__count(tab); i++) {
+		if (!strcmp(symtab__at(tab, i)->name, "hot"))
+			met = symtab__at(tab, i);
+	}
+	assert_non_null(met);
+	assert_int_equal(plan_callers__find(&callers, plan, &target, 0, met->vaddr + 1, &number),
+			 0);
+	assert_int_equal(number, 1);
+	assert_ptr_equal(plan->functions[number].symbol, met->name);
+	assert_int_equal(plan_callers__find(&callers, plan, &target, 0, met->vaddr, &number), 0);
+	assert_int_equal(number, 1);
+	assert_int_equal(plan_callers__find(&callers, plan, &target, 1, 0, &number), 0);
+	assert_string_equal(plan->functions[number].symbol, "[libthrows.so]");
+	plan_callers__free(&callers);
+}
+
 static void names_are_demangled_when_asked_for(void **state)
 {
 	target_open("libthrows.so", NULL);
@@ -774,6 +807,7 @@ int main(void)
 		TEST(unknown_processes_may_throw),
 		TEST(what_is_no_function_is_skipped),
 		TEST(aliases_are_one_function),
+		TEST(stacks_have_the_plans_symbols),
 		TEST(names_are_demangled_when_asked_for),
 		TEST(entries_skip_endbr64),
 		TEST(nothing_matches),

@@ -23,11 +23,12 @@
 
 struct caller_object {
 	bool loaded;
-	struct symtab *tab;    /* NULL: it has none */
-	uint32_t *functions;   /* by symbol: its number in the plan, NONE */
-	uint32_t nameless;     /* what stands for code without symbols; NONE */
-	char *name;	       /* of that */
-	struct elf_image *img; /* of the vdso, and what is open for that; else NULL, -1 */
+	const struct symtab *tab; /* NULL: it has none */
+	struct symtab *own_tab;	  /* the same, if the plan does not have it; else NULL */
+	uint32_t *functions;	  /* by symbol: its number in the plan, NONE */
+	uint32_t nameless;	  /* what stands for code without symbols; NONE */
+	char *name;		  /* of that */
+	struct elf_image *img;	  /* of the vdso, and what is open for that; else NULL, -1 */
 	int fd;
 };
 
@@ -57,7 +58,8 @@ static int grow(struct plan_callers *c, size_t cnt)
 	return 0;
 }
 
-/* Loads the symbols of a file; what has none that can be read goes without. */
+/* The symbols of a file, which the plan has of those that it has looked for functions in; what has
+ * none that can be read goes without. */
 static void load_symbols(struct caller_object *o, const struct plan *p, const struct target *t,
 			 uint32_t object)
 {
@@ -70,16 +72,17 @@ static void load_symbols(struct caller_object *o, const struct plan *p, const st
 			img = o->img;
 	} else if (object < p->objects_cnt) {
 		img = p->objects[object].img;
+		o->tab = p->objects[object].tab;
 	}
-	if (img && symtab__load(img, root, &o->tab))
-		o->tab = NULL;
+	if (!o->tab && img && !symtab__load(img, root, &o->own_tab))
+		o->tab = o->own_tab;
 }
 
 static void clear(struct caller_object *o)
 {
 	free(o->functions);
 	free(o->name);
-	symtab__free(o->tab);
+	symtab__free(o->own_tab);
 	elf_image__free(o->img);
 	if (o->fd >= 0)
 		close(o->fd);
