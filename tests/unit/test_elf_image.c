@@ -146,6 +146,46 @@ static void test_window(void **state)
 	free(all);
 }
 
+/* Pieces in order, backwards, and across pages; by address; what the file has not, or has no more.
+ */
+static void test_pages(void **state)
+{
+	struct elf_image *img;
+	struct elf_pages *pages;
+	uint8_t *all, piece[10000], other[16];
+	size_t len;
+	int fd;
+
+	sh("cp prog padded && head -c 2000000 /dev/urandom >>padded");
+	all = read_bytes("padded", &len);
+	img = open_path("padded", &fd);
+	pages = elf_pages__new(img);
+	assert_non_null(pages);
+	for (size_t at = 0; at + sizeof(piece) <= len; at += 997) {
+		assert_true(elf_pages__read(pages, at, piece, sizeof(piece)));
+		assert_memory_equal(piece, all + at, sizeof(piece));
+	}
+	for (size_t at = len - 4; at >= 4096; at -= 4093) {
+		assert_true(elf_pages__read(pages, at, piece, 4));
+		assert_memory_equal(piece, all + at, 4);
+	}
+	assert_false(elf_pages__read(pages, len - 3, piece, 4));
+	assert_false(elf_pages__read(pages, UINT64_MAX, piece, 1));
+	assert_true(elf_image__read_vaddr(img, elf_image__entry(img), other, sizeof(other)));
+	assert_true(elf_pages__read_vaddr(pages, elf_image__entry(img), piece, sizeof(other)));
+	assert_memory_equal(piece, other, sizeof(other));
+	assert_false(elf_pages__read_vaddr(pages, UINT64_MAX - 3, piece, 4));
+	elf_pages__free(pages);
+	pages = elf_pages__new(img);
+	assert_int_equal(truncate("padded", len - 8), 0);
+	assert_false(elf_pages__read(pages, len - 10, piece, 4));
+	assert_true(elf_pages__read(pages, len - 12, piece, 4));
+	assert_memory_equal(piece, all + len - 12, 4);
+	elf_pages__free(pages);
+	close_image(img, fd);
+	free(all);
+}
+
 static void test_build_id(void **state)
 {
 	static const uint8_t want[] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88, 0x99};
@@ -322,6 +362,7 @@ int main(void)
 		cmocka_unit_test(test_descriptor_is_borrowed),
 		cmocka_unit_test(test_read),
 		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_pages),
 		cmocka_unit_test(test_build_id),
 		cmocka_unit_test(test_refuses_other_files),
 		cmocka_unit_test(test_refuses_headers),

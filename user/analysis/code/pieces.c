@@ -59,8 +59,8 @@ static bool has_hole(const uint8_t *bytes, uint64_t size)
 }
 
 /* Reads the symbol's bytes into buffer `n`. */
-static int piece_read(const struct elf_image *img, const struct symbol *sym,
-		      struct piece_bytes *bytes, size_t n, struct code_piece *piece)
+static int piece_read(struct elf_pages *pages, const struct symbol *sym, struct piece_bytes *bytes,
+		      size_t n, struct code_piece *piece)
 {
 	if (sym->size > bytes->cap[n]) {
 		uint8_t *grown = realloc(bytes->at[n], sym->size * 2);
@@ -70,7 +70,7 @@ static int piece_read(const struct elf_image *img, const struct symbol *sym,
 		bytes->at[n] = grown;
 		bytes->cap[n] = sym->size * 2;
 	}
-	if (elf_image__read(img, sym->offset, bytes->at[n], sym->size) != (int64_t)sym->size ||
+	if (!elf_pages__read(pages, sym->offset, bytes->at[n], sym->size) ||
 	    has_hole(bytes->at[n], sym->size))
 		return -ENODATA;
 	*piece = (struct code_piece){.vaddr = sym->vaddr, .bytes = bytes->at[n], .size = sym->size};
@@ -89,7 +89,7 @@ int pieces__read(const struct piece_source *from, uint32_t index, struct piece_b
 		 struct code_piece *pieces, size_t *cnt)
 {
 	const struct cold_pieces *cold = from->cold;
-	int err = piece_read(from->img, symtab__at(from->tab, index), bytes, 0, &pieces[0]);
+	int err = piece_read(from->pages, symtab__at(from->tab, index), bytes, 0, &pieces[0]);
 
 	*cnt = 1;
 	for (size_t i = pieces_from(from, index); !err && i < cold->cnt && *cnt < CODE_MAX_PIECES;
@@ -100,7 +100,7 @@ int pieces__read(const struct piece_source *from, uint32_t index, struct piece_b
 			break;
 		if (!sym->size || sym->size > MAX_FUNCTION_SIZE)
 			continue;
-		err = piece_read(from->img, sym, bytes, *cnt, &pieces[*cnt]);
+		err = piece_read(from->pages, sym, bytes, *cnt, &pieces[*cnt]);
 		++*cnt;
 	}
 	return err;

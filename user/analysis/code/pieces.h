@@ -8,7 +8,7 @@
 
 #include "code/code.h"
 
-struct elf_image;
+struct elf_pages;
 struct symtab;
 
 #define MAX_FUNCTION_SIZE (16u << 20) /* larger "functions" are a damaged file's */
@@ -32,7 +32,7 @@ void piece_bytes__clear(struct piece_bytes *b);
 
 /* Where functions are read from; all borrowed. */
 struct piece_source {
-	const struct elf_image *img;
+	struct elf_pages *pages;
 	const struct symtab *tab;
 	const struct cold_pieces *cold;
 };

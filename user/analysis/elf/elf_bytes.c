@@ -3,10 +3,22 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "elf/elf_image_data.h"
 #include "elf/elf_inside.h"
+
+#define PAGE_SIZE 4096
+#define PAGES	  256 /* that are kept */
+
+/* By the low bits of their numbers. Memory of pages that are never needed is never touched. */
+struct elf_pages {
+	const struct elf_image *img;
+	uint64_t numbers[PAGES]; /* its file offset / PAGE_SIZE, + 1; 0: none has been read */
+	uint32_t lens[PAGES];	 /* what the file has of it */
+	uint8_t (*bytes)[PAGE_SIZE];
+};
 
 bool elf_image__has_bytes(const struct elf_image *img, uint64_t off, uint64_t size)
 {
@@ -94,6 +106,69 @@ bool elf_image__exec_offset(const struct elf_image *img, uint64_t vaddr, uint64_
 bool elf_image__offset(const struct elf_image *img, uint64_t vaddr, uint64_t *offset)
 {
 	return find_offset(img, vaddr, 1, false, offset);
+}
+
+struct elf_pages *elf_pages__new(const struct elf_image *img)
+{
+	struct elf_pages *p = calloc(1, sizeof(*p));
+
+	if (p)
+		p->bytes = malloc(PAGES * sizeof(*p->bytes));
+	if (!p || !p->bytes) {
+		free(p);
+		return NULL;
+	}
+	p->img = img;
+	return p;
+}
+
+void elf_pages__free(struct elf_pages *p)
+{
+	if (!p)
+		return;
+	free(p->bytes);
+	free(p);
+}
+
+/* Which page holds the byte at `offset`, and has been read. */
+static size_t page_at(struct elf_pages *p, uint64_t offset)
+{
+	uint64_t number = offset / PAGE_SIZE + 1;
+	size_t at = number % PAGES;
+	int64_t got;
+
+	if (p->numbers[at] != number) {
+		got = elf_image__read(p->img, offset - offset % PAGE_SIZE, p->bytes[at], PAGE_SIZE);
+		p->numbers[at] = number;
+		p->lens[at] = got > 0 ? got : 0;
+	}
+	return at;
+}
+
+bool elf_pages__read(struct elf_pages *p, uint64_t offset, void *buf, size_t len)
+{
+	uint8_t *to = buf;
+
+	while (len) {
+		size_t page = page_at(p, offset), from = offset % PAGE_SIZE;
+		size_t part = len < PAGE_SIZE - from ? len : PAGE_SIZE - from;
+
+		if (from + part > p->lens[page])
+			return false;
+		memcpy(to, p->bytes[page] + from, part);
+		to += part;
+		offset += part;
+		len -= part;
+	}
+	return true;
+}
+
+bool elf_pages__read_vaddr(struct elf_pages *p, uint64_t vaddr, void *buf, size_t len)
+{
+	uint64_t offset;
+
+	return find_offset(p->img, vaddr, len, false, &offset) &&
+	       elf_pages__read(p, offset, buf, len);
 }
 
 bool elf_image__exec_vaddr(const struct elf_image *img, uint64_t offset, uint64_t *vaddr)

@@ -35,6 +35,20 @@ int64_t elf_image__read(const struct elf_image *img, uint64_t off, void *buf, si
 /* Reads `len` bytes at `vaddr`, from whatever PT_LOAD holds them all. Returns whether one does. */
 bool elf_image__read_vaddr(const struct elf_image *img, uint64_t vaddr, void *buf, size_t len);
 
+/*
+ * Pages of a file that have been read, for a reader of many small pieces, in any order: functions
+ * and jump tables. Of redis-server's 3,669 functions all are in 220 pages. Of one image, and one
+ * thread.
+ */
+struct elf_pages;
+
+struct elf_pages *elf_pages__new(const struct elf_image *img); /* borrowed; NULL: out of memory */
+void elf_pages__free(struct elf_pages *p);		       /* accepts NULL */
+/* Reads `len` bytes, at least one, at a file offset, or as elf_image__read_vaddr() does. Returns
+ * whether the file has them all. */
+bool elf_pages__read(struct elf_pages *p, uint64_t offset, void *buf, size_t len);
+bool elf_pages__read_vaddr(struct elf_pages *p, uint64_t vaddr, void *buf, size_t len);
+
 /* Whether the text occurs in a table of symbols' names. */
 bool elf_image__mentions(const struct elf_image *img, const char *text);
 

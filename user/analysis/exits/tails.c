@@ -31,6 +31,7 @@ enum state { UNKNOWN, ASKED, FINE, DOUBTFUL };
 struct tails {
 	const struct plan_object *obj;
 	const struct cold_pieces *cold;
+	struct elf_pages *pages;
 	uint8_t *states; /* enum state, by symbol */
 	uint64_t tables;
 	struct code_decoder *decoder;
@@ -52,16 +53,18 @@ static bool read_object(void *ctx, uint64_t vaddr, void *buf, size_t len)
 {
 	const struct tails *t = ctx;
 
-	return elf_image__read_vaddr(t->obj->img, vaddr, buf, len);
+	return elf_pages__read_vaddr(t->pages, vaddr, buf, len);
 }
 
-int tails__new(const struct plan_object *obj, const struct cold_pieces *cold, struct tails **out)
+int tails__new(const struct plan_object *obj, const struct cold_pieces *cold,
+	       struct elf_pages *pages, struct tails **out)
 {
 	struct tails *t = calloc(1, sizeof(*t));
 
 	if (t) {
 		t->obj = obj;
 		t->cold = cold;
+		t->pages = pages;
 		t->tables = TABLES;
 		t->states = calloc(symtab__count(obj->tab) + 1, sizeof(*t->states));
 	}
@@ -131,7 +134,7 @@ static bool calls_mcount(const struct tails *t, const struct code *code)
 /* The reason against a return probe in the function itself (NULL: none), and where it jumps to. */
 static const char *look(struct tails *t, uint32_t symbol, struct targets *targets)
 {
-	const struct piece_source from = {t->obj->img, t->obj->tab, t->cold};
+	const struct piece_source from = {t->pages, t->obj->tab, t->cold};
 	const struct pads_source pads_from = {t->obj->img, t->obj->eh, t->obj->linkage, &t->tables};
 	struct code_piece pieces[CODE_MAX_PIECES];
 	struct code_flow flow;

@@ -9,14 +9,16 @@
 #include "code/code.h"
 
 struct cold_pieces;
+struct elf_pages;
 struct plan_object;
 struct tails;
 
 /*
  * For functions of one object, whose symbols and, if there are any, unwind tables are loaded; both
- * are borrowed, as `cold` is. Returns 0 or -ENOMEM.
+ * are borrowed, as `cold` and `pages`, of the object's image, are. Returns 0 or -ENOMEM.
  */
-int tails__new(const struct plan_object *obj, const struct cold_pieces *cold, struct tails **out);
+int tails__new(const struct plan_object *obj, const struct cold_pieces *cold,
+	       struct elf_pages *pages, struct tails **out);
 void tails__free(struct tails *t); /* accepts NULL */
 
 /*

@@ -41,6 +41,7 @@ struct planner {
 	struct line_specs *specs;
 	bool has_counters; /* see has_counters() */
 	struct cold_pieces cold;
+	struct elf_pages *pages;
 	struct piece_bytes bytes;
 	struct landing_pads pads;
 	uint64_t tables; /* bytes of exception tables that may still be read */
@@ -64,7 +65,7 @@ static bool read_object(void *ctx, uint64_t vaddr, void *buf, size_t len)
 {
 	const struct planner *pl = ctx;
 
-	return elf_image__read_vaddr(pl->obj->img, vaddr, buf, len);
+	return elf_pages__read_vaddr(pl->pages, vaddr, buf, len);
 }
 
 /* Symbols within the function: other code may jump there. */
@@ -182,7 +183,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 {
 	struct plan_function *f = &pl->p->functions[index];
 	const struct symbol *sym = symtab__at(pl->obj->tab, f->symbol_index);
-	const struct piece_source from = {pl->obj->img, pl->obj->tab, &pl->cold};
+	const struct piece_source from = {pl->pages, pl->obj->tab, &pl->cold};
 	const struct pads_source pads_from = {pl->obj->img, pl->obj->eh, NULL, &pl->tables};
 	int err;
 
@@ -222,6 +223,7 @@ static int plan_function(struct planner *pl, uint32_t index)
 static void planner_clear(struct planner *pl)
 {
 	cold_pieces__clear(&pl->cold);
+	elf_pages__free(pl->pages);
 	piece_bytes__clear(&pl->bytes);
 	landing_pads__clear(&pl->pads);
 	code_clear(&pl->code);
@@ -263,7 +265,8 @@ int lines__plan(struct plan *p, uint32_t index, const struct filter_object *fobj
 	pl.put.keys = &pl.keys;
 	pl.put.segs = &pl.segs;
 	pl.put.judge = &pl.judge;
-	err = plan_object__load_eh_frame(obj);
+	pl.pages = elf_pages__new(obj->img);
+	err = pl.pages ? plan_object__load_eh_frame(obj) : -ENOMEM;
 	if (!err)
 		err = cold_pieces__init(&pl.cold, obj->tab);
 	if (!err)

@@ -378,7 +378,7 @@ static int place(struct worker *w, const struct symbol *sym, enum deny_verdict d
 static int plan_symbol(struct worker *w, const struct wanted_symbol *wanted)
 {
 	const struct symbol *sym = symtab__at(w->obj->tab, wanted->symbol);
-	const struct piece_source from = {w->obj->img, w->obj->tab, w->cold};
+	const struct piece_source from = {w->pages, w->obj->tab, w->cold};
 	struct code_piece pieces[CODE_MAX_PIECES];
 	const char *reason = undecodable(w, sym), *read;
 	enum deny_verdict deny;
@@ -420,7 +420,7 @@ static bool read_object(void *ctx, uint64_t vaddr, void *buf, size_t len)
 {
 	const struct worker *w = ctx;
 
-	return elf_image__read_vaddr(w->obj->img, vaddr, buf, len);
+	return elf_pages__read_vaddr(w->pages, vaddr, buf, len);
 }
 
 void worker__run(void *arg)
@@ -428,7 +428,10 @@ void worker__run(void *arg)
 	struct worker *w = arg;
 	const struct arch *arch = elf_image__arch(w->obj->img);
 
-	w->err = code_decoder__new(arch, w->opts->call_nops, read_object, w, &w->decoder);
+	w->pages = elf_pages__new(w->obj->img);
+	w->err = w->pages ? 0 : -ENOMEM;
+	if (!w->err)
+		w->err = code_decoder__new(arch, w->opts->call_nops, read_object, w, &w->decoder);
 	if (!w->err)
 		w->err = insn_decoder__new(arch, w->opts->call_nops, &w->insn);
 	if (!w->err && w->opts->nop5_spared)
@@ -438,7 +441,7 @@ void worker__run(void *arg)
 	if (!w->err)
 		w->err = early_exits__new(w->insn, &w->early_exits);
 	if (!w->err)
-		w->err = tails__new(w->obj, w->cold, &w->tails);
+		w->err = tails__new(w->obj, w->cold, w->pages, &w->tails);
 	if (!w->err)
 		code_decoder__note_edges(w->decoder);
 	w->instrumentation = (struct instrumentation){
@@ -449,6 +452,7 @@ void worker__run(void *arg)
 
 void worker__clear(struct worker *w)
 {
+	elf_pages__free(w->pages);
 	piece_bytes__clear(&w->bytes);
 	code_clear(&w->code);
 	landing_pads__clear(&w->pads);

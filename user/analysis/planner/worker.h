@@ -80,6 +80,7 @@ struct worker {
 	struct early_exits *early_exits;
 	struct tails *tails;
 	struct instrumentation instrumentation;
+	struct elf_pages *pages;
 	struct piece_bytes bytes;
 	struct landing_pads pads;
 	struct code code; /* of the function at hand */

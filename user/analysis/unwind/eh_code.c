@@ -21,43 +21,18 @@
 #define MAX_RANGE_SIZE (16u << 20)
 #define MAX_CODE       (512u << 20) /* bytes read of all ranges */
 #define TABLE_ENTRIES  1024	    /* of one jump table, at most */
-#define PAGE_SIZE      4096
-#define PAGES	       1024	  /* that are kept */
-#define MIN_SHARE      4096	  /* ranges that are worth a thread */
-#define MAX_SHARED     (1u << 20) /* ranges; of more of them there is no second evidence */
-
-/* A page of the file's data: jump tables lie close together, and most are looked at often. */
-struct page {
-	uint64_t start; /* vaddr; 1: none */
-	bool whole;	/* all of its bytes are in the file, in one segment */
-	uint8_t bytes[PAGE_SIZE];
-};
+#define MIN_SHARE      4096	    /* ranges that are worth a thread */
+#define MAX_SHARED     (1u << 20)   /* ranges; of more of them there is no second evidence */
 
 /* The part of a thread: ranges that it reads, and the evidence that it adds to. */
 struct share {
-	struct eh_evidence *ev; /* what it adds to: the whole evidence or its own */
-	struct eh_evidence own; /* but for `starts` and `outside` borrowed */
-	size_t from, to;	/* the ranges that it reads */
-	uint64_t left;		/* bytes of code that may still be read */
-	struct page *pages;	/* of data that was read last, by the low bits of their numbers */
-	int err;		/* 0 or -ENOMEM */
+	struct eh_evidence *ev;	 /* what it adds to: the whole evidence or its own */
+	struct eh_evidence own;	 /* but for `starts` and `outside` borrowed */
+	size_t from, to;	 /* the ranges that it reads */
+	uint64_t left;		 /* bytes of code that may still be read */
+	struct elf_pages *pages; /* jump tables lie close together, and most are read often */
+	int err;		 /* 0 or -ENOMEM */
 };
-
-static bool read_entry(struct share *s, uint64_t vaddr, int32_t *entry)
-{
-	uint64_t start = vaddr & ~(uint64_t)(PAGE_SIZE - 1);
-	struct page *page = &s->pages[start / PAGE_SIZE % PAGES];
-	const struct elf_image *img = s->ev->img;
-
-	if (page->start != start) {
-		page->start = start;
-		page->whole = elf_image__read_vaddr(img, start, page->bytes, PAGE_SIZE);
-	}
-	if (!page->whole || vaddr - start > PAGE_SIZE - sizeof(*entry))
-		return elf_image__read_vaddr(img, vaddr, entry, sizeof(*entry));
-	memcpy(entry, page->bytes + (vaddr - start), sizeof(*entry));
-	return true;
-}
 
 /*
  * A table of distances from itself, if it leads into the range that mentions it: what else does it
@@ -73,7 +48,8 @@ static void read_table(struct share *s, uint64_t vaddr)
 		int32_t entry;
 		uint32_t at;
 
-		if (!read_entry(s, vaddr + i * sizeof(entry), &entry))
+		if (!elf_pages__read_vaddr(s->pages, vaddr + i * sizeof(entry), &entry,
+					   sizeof(entry)))
 			break;
 		at = eh_evidence__at(ev, vaddr + entry);
 		if (at == EH_NOBODY)
@@ -199,11 +175,9 @@ static int share_out(struct share *shares, size_t cnt, struct eh_evidence *ev)
 static int share_init(struct share *s, struct eh_evidence *whole, bool is_first)
 {
 	s->ev = is_first ? whole : &s->own;
-	s->pages = calloc(PAGES, sizeof(*s->pages));
+	s->pages = elf_pages__new(whole->img);
 	if (!s->pages)
 		return -ENOMEM;
-	for (size_t i = 0; i < PAGES; i++)
-		s->pages[i].start = 1;
 	return is_first ? 0 : eh_evidence__like(whole, &s->own);
 }
 
@@ -221,7 +195,7 @@ int eh_code__read(struct eh_evidence *ev)
 		err = err ? err : shares[i].err;
 		if (i && !err)
 			err = eh_evidence__add(ev, &shares[i].own);
-		free(shares[i].pages);
+		elf_pages__free(shares[i].pages);
 		free(shares[i].own.starts);
 		free(shares[i].own.outside);
 	}
