@@ -169,6 +169,44 @@ static void only_code_of_files(void **state)
 	unmap(&data);
 }
 
+/* A list as text, as the kernel writes it; and lines that are none, which are passed over. */
+static int note_line(const struct mapped_file *file, void *ctx)
+{
+	char *text = ctx;
+
+	sprintf(text + strlen(text), "%lx-%lx %x:%x %lu %s%s\n", file->start, file->end,
+		file->dev_major, file->dev_minor, file->ino, file->path,
+		file->deleted ? ", deleted" : "");
+	return 0;
+}
+
+static void lists_as_text(void **state)
+{
+	static char list[] =
+		"560e5f89c000-560e5f8fb000 r-xp 0005f000 fe:00 333611                     /bin/x\n"
+		"7fffffffe000-7ffffffff000 r-xp 00000000 103:0a 18446744073709551615 /a b "
+		"(deleted)\n"
+		"ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0         [vsyscall]\n"
+		"7f2efd217000-7f2efd218000 rwxp 00000000 00:00 0 \n"
+		"-1000 r-xp 00000000 fe:00 1 /no-start\n"
+		"1000-2000 r-x 00000000 fe:00 2 /three-letters\n"
+		"1000-2000 r-xps 00000000 fe:00 3 /five-letters\n"
+		"1000-2000 r-xp 00000000 fe-00 4 /no-colon\n"
+		"1000-2000 r-xp\n"
+		"\n"
+		"1000-2000 r-xp 00001000 fe:00 5 /last";
+	char text[1024] = "";
+	FILE *f = fmemopen(list, strlen(list), "r");
+
+	assert_non_null(f);
+	assert_int_equal(maps__parse(f, note_line, text), 0);
+	fclose(f);
+	assert_string_equal(text, "560e5f89c000-560e5f8fb000 fe:0 333611 /bin/x\n"
+				  "7fffffffe000-7ffffffff000 103:a 18446744073709551615 /a b, "
+				  "deleted\n"
+				  "1000-2000 fe:0 5 /last\n");
+}
+
 static int stop(const struct mapped_file *file, void *ctx)
 {
 	return ++*(int *)ctx == 2 ? -E2BIG : 0;
@@ -207,6 +245,7 @@ int main(void)
 		cmocka_unit_test(replaced_files),
 		cmocka_unit_test(a_file_is_told_of_once),
 		cmocka_unit_test(only_code_of_files),
+		cmocka_unit_test(lists_as_text),
 		cmocka_unit_test(the_callback_may_end_it),
 		cmocka_unit_test(no_such_process),
 		cmocka_unit_test(no_such_mapping),
