@@ -77,10 +77,16 @@ static double judge(struct controller *s)
 	s->forks = turns__forks(&s->seen, s->in->tracer);
 	for (uint32_t i = 0; i < s->functions_cnt; i++) {
 		const struct function_usage *u = &s->now[i], *before = &s->before[i];
-		const struct plan_function *pf = &s->in->plan->functions[i];
 		struct budget_function *f = &s->functions[i];
 		double calls = (double)u->calls;
+		uint32_t entry;
 
+		/* Of a server's thousands of functions few are called between two looks; the others
+		 * have cost nothing, and do not go. */
+		if (u->calls == before->calls && u->passed == before->passed) {
+			*f = (struct budget_function){0};
+			continue;
+		}
 		*f = budget_function_of(s, i, u);
 		f->calls = u->calls - before->calls;
 		if (u->total_ns > u->probe_ns && u->calls)
@@ -89,9 +95,9 @@ static double judge(struct controller *s)
 		 * one in 100 has cost; of dropped ones only the entry is hit. */
 		if (s->gone[i] && s->in->sample_hot)
 			f->calls /= s->in->sample_hot;
-		budget__add_passed(
-			f, u->passed - before->passed,
-			probe_costs__passed(&s->in->costs, cost_class__of_entry(pf->entry.site)));
+		entry = cost_class__of_entry(s->in->plan->functions[i].entry.site);
+		budget__add_passed(f, u->passed - before->passed,
+				   probe_costs__passed(&s->in->costs, entry));
 		sum += (double)f->calls * f->call_cost_ns;
 	}
 	s->look_cost_ns = sum;
