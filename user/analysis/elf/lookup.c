@@ -21,7 +21,8 @@ static size_t look_in(const struct elf_image *img, uint32_t type, const char *co
 			sym.st_shndx != SHN_UNDEF ? sym_table__name(&tab, &sym, &len) : NULL;
 
 		for (size_t i = 0; name && i < cnt; i++) {
-			if (vaddrs[i] || strncmp(name, names[i], len) || names[i][len])
+			if (vaddrs[i] || *name != *names[i] || strncmp(name, names[i], len) ||
+			    names[i][len])
 				continue;
 			vaddrs[i] = sym.st_value;
 			found += sym.st_value != 0;

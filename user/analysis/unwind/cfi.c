@@ -56,7 +56,8 @@ struct state {
 struct follow {
 	const struct cfi_program *program;
 	uint64_t at;
-	struct state now, initial, remembered[MAX_REMEMBERED];
+	struct state now, initial;
+	struct state remembered[MAX_REMEMBERED]; /* `depth` of them */
 	unsigned int depth;
 };
 
@@ -314,14 +315,17 @@ static int follow(struct follow *f, struct dwarf_cursor *c, row_visitor fn, void
 /* Visits all rows; from damage on there is one of which nothing is known. */
 static int follow_all(const struct cfi_program *p, row_visitor fn, void *ctx)
 {
-	struct follow f = {.program = p, .at = p->start};
+	struct follow f; /* of a thousand bytes hardly any are ever needed */
 	struct dwarf_cursor common = p->common, own = p->own;
 	struct state nothing;
 	int err;
 
+	f.program = p;
+	f.at = p->start;
+	f.depth = 0;
+	f.now = (struct state){.ra.where = WHERE_UNSAID};
 	set_cfa(&f, 0, 0);
 	f.now.cfa_unknown = true;
-	f.now.ra.where = WHERE_UNSAID;
 	f.initial = nothing = f.now;
 	err = follow(&f, &common, NULL, NULL);
 	f.initial = f.now;

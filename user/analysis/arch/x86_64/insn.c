@@ -6,6 +6,7 @@
 #include "arch/insn.h"
 
 #include <Zydis/Zydis.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,16 +20,18 @@ struct decoder {
 	struct insn_decoder insn;
 	ZydisDecoder zydis;
 	struct prefix_memo memo;
-	struct insn known[PREFIX_MEMO_ENTRIES]; /* by slot of the memo */
-	struct insn branches[BRANCH_KINDS];	/* by kind; length 0: none was met yet */
+	struct insn branches[BRANCH_KINDS]; /* by kind; length 0: none was met yet */
+	/* By slot of the memo, and not cleared: most are never used. */
+	struct insn known[PREFIX_MEMO_ENTRIES];
 };
 
 struct insn_decoder *x86_64_decoder__new(void)
 {
-	struct decoder *d = calloc(1, sizeof(*d));
+	struct decoder *d = malloc(sizeof(*d));
 
 	if (!d)
 		return NULL;
+	memset(d, 0, offsetof(struct decoder, known));
 	ZydisDecoderInit(&d->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	ZydisDecoderEnableMode(&d->zydis, ZYDIS_DECODER_MODE_MINIMAL, ZYAN_TRUE);
 	return &d->insn;
