@@ -519,6 +519,45 @@ static void what_is_remembered(void **state)
 	insn_decoder__free(seasoned);
 }
 
+/* Instructions that differ in a distance alone, which some have a constant behind. */
+static void what_is_remembered_has_its_own_distance(void **state)
+{
+	static const struct {
+		uint8_t bytes[12], length, distance_at;
+	} all[] = {
+		{{0x8b, 0x05}, 6, 2},		      /* mov x(%rip),%eax */
+		{{0x48, 0x89, 0x3d}, 7, 3},	      /* mov %rdi,x(%rip) */
+		{{0x48, 0x8d, 0x15}, 7, 3},	      /* lea x(%rip),%rdx */
+		{{0xff, 0x15}, 6, 2},		      /* call *x(%rip) */
+		{{0x3e, 0xff, 0x25}, 7, 3},	      /* notrack jmp *x(%rip) */
+		{{0xff, 0x35}, 6, 2},		      /* push x(%rip) */
+		{{0x0f, 0x1f, 0x05}, 7, 3},	      /* nop x(%rip) */
+		{{0xf0, 0x48, 0xff, 0x05}, 8, 4},     /* lock incq x(%rip) */
+		{{0xc5, 0xf8, 0x28, 0x05}, 8, 4},     /* vmovaps x(%rip),%xmm0 */
+		{{0x83, 0x3d, 0, 0, 0, 0, 7}, 7, 2},  /* cmpl $7,x(%rip) */
+		{{0x83, 0x3d, 0, 0, 0, 0, 9}, 7, 2},  /* cmpl $9,x(%rip) */
+		{{0xc7, 0x05, 0, 0, 0, 0, 1}, 10, 2}, /* movl $1,x(%rip) */
+	};
+	static const int32_t distances[] = {16, 0, -16, INT32_MAX, 0x12345678};
+	struct insn_decoder *seasoned, *fresh;
+	struct insn in, anew;
+
+	assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &seasoned), 0);
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all) * 10; i++) {
+		uint8_t bytes[12], length = all[i / 10].length;
+
+		memcpy(bytes, all[i / 10].bytes, sizeof(bytes));
+		memcpy(bytes + all[i / 10].distance_at, &distances[i % 5], sizeof(*distances));
+		assert_int_equal(insn_decoder__new(&arch_x86_64, CALL_NOPS_5, &fresh), 0);
+		assert_true(insn_decode(seasoned, bytes, length, &in));
+		assert_true(insn_decode(fresh, bytes, length, &anew));
+		assert_memory_equal(&in, &anew, sizeof(in));
+		assert_false(insn_decode(seasoned, bytes, length - 1, &in));
+		insn_decoder__free(fresh);
+	}
+	insn_decoder__free(seasoned);
+}
+
 static void what_is_spared_is_not_remembered(void **state)
 {
 	static const uint8_t call[] = {0xe8, 0x10, 0x00, 0x00, 0x00};
@@ -546,6 +585,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_row),
 		cmocka_unit_test(what_is_remembered),
+		cmocka_unit_test(what_is_remembered_has_its_own_distance),
 		cmocka_unit_test(what_is_spared_is_not_remembered),
 		cmocka_unit_test(xchg_r8_cannot_be_probed),
 		cmocka_unit_test(stack_loaded_from_a_symbol),

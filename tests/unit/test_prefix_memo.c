@@ -31,12 +31,24 @@ static void test_is_found_again(void **state)
 	int slot;
 
 	assert_int_equal(prefix_memo__find(memo, mov, sizeof(mov)), -1);
-	slot = prefix_memo__add(memo, mov, sizeof(mov), 3);
+	slot = prefix_memo__add(memo, mov, sizeof(mov), 3, 0);
 	assert_in_range(slot, 0, PREFIX_MEMO_ENTRIES - 1);
 	assert_int_equal(memo->length[slot], 3);
 	assert_int_equal(prefix_memo__find(memo, mov, sizeof(mov)), slot);
 	assert_int_equal(prefix_memo__find(memo, other, sizeof(other)), slot);
 	assert_int_equal(prefix_memo__find(memo, like_it, sizeof(like_it)), -1);
+}
+
+/* Four bytes come behind, whatever they are; but they must be there. */
+static void test_with_any_bytes_behind(void **state)
+{
+	const uint8_t mov[] = {0x8b, 0x05, 1, 2, 3, 4}, other[] = {0x8b, 0x05, 9, 9, 9, 9};
+	int slot = prefix_memo__add(memo, mov, sizeof(mov), 2, 4);
+
+	assert_in_range(slot, 0, PREFIX_MEMO_ENTRIES - 1);
+	assert_int_equal(memo->length[slot] + memo->any[slot], 6);
+	assert_int_equal(prefix_memo__find(memo, other, sizeof(other)), slot);
+	assert_int_equal(prefix_memo__find(memo, other, sizeof(other) - 1), -1);
 }
 
 static void test_is_not_found_where_it_is_cut(void **state)
@@ -46,7 +58,7 @@ static void test_is_not_found_where_it_is_cut(void **state)
 	for (size_t length = 2; length <= PREFIX_MEMO_LONGEST; length++) {
 		teardown(NULL);
 		setup(NULL);
-		assert_int_not_equal(prefix_memo__add(memo, zeros, 8, length), -1);
+		assert_int_not_equal(prefix_memo__add(memo, zeros, 8, length, 0), -1);
 		assert_int_equal(prefix_memo__find(memo, zeros, length - 1), -1);
 		assert_int_not_equal(prefix_memo__find(memo, zeros, length), -1);
 	}
@@ -55,12 +67,12 @@ static void test_is_not_found_where_it_is_cut(void **state)
 static void test_of_one_byte(void **state)
 {
 	const uint8_t push[] = {0x55, 0x48}, alone[] = {0x55}, other[] = {0x55, 0x89};
-	int slot = prefix_memo__add(memo, push, 2, 1);
+	int slot = prefix_memo__add(memo, push, 2, 1, 0);
 
 	assert_int_equal(prefix_memo__find(memo, push, 2), slot);
 	/* It is looked for by what is behind it, too: seen with something else it is not known. */
 	assert_int_equal(prefix_memo__find(memo, other, 2), -1);
-	assert_int_equal(prefix_memo__add(memo, other, 2, 1), slot);
+	assert_int_equal(prefix_memo__add(memo, other, 2, 1, 0), slot);
 	assert_int_equal(prefix_memo__find(memo, other, 2), slot);
 	assert_int_equal(prefix_memo__find(memo, alone, 1), -1);
 }
@@ -69,10 +81,10 @@ static void test_too_long(void **state)
 {
 	const uint8_t bytes[16] = {1};
 
-	assert_int_equal(prefix_memo__add(memo, bytes, 16, 9), -1);
-	assert_int_equal(prefix_memo__add(memo, bytes, 16, 0), -1);
-	assert_int_equal(prefix_memo__add(memo, bytes, 3, 4), -1);
-	assert_int_not_equal(prefix_memo__add(memo, bytes, 8, 8), -1);
+	assert_int_equal(prefix_memo__add(memo, bytes, 16, 9, 0), -1);
+	assert_int_equal(prefix_memo__add(memo, bytes, 16, 0, 0), -1);
+	assert_int_equal(prefix_memo__add(memo, bytes, 3, 4, 0), -1);
+	assert_int_not_equal(prefix_memo__add(memo, bytes, 8, 8, 0), -1);
 }
 
 /* More strings than slots: each slot is that of the string that was added last. */
@@ -82,7 +94,7 @@ static void test_slots_are_taken_over(void **state)
 	uint32_t found = 0;
 
 	for (uint32_t i = 1; i <= 4 * PREFIX_MEMO_ENTRIES; i++) {
-		int slot = prefix_memo__add(memo, (const uint8_t *)&i, sizeof(i), sizeof(i));
+		int slot = prefix_memo__add(memo, (const uint8_t *)&i, sizeof(i), sizeof(i), 0);
 
 		assert_in_range(slot, 0, PREFIX_MEMO_ENTRIES - 1);
 		owner[slot] = i;
@@ -102,8 +114,11 @@ static void test_slots_are_taken_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_is_found_again),	 TEST(test_is_not_found_where_it_is_cut),
-		TEST(test_of_one_byte),		 TEST(test_too_long),
+		TEST(test_is_found_again),
+		TEST(test_with_any_bytes_behind),
+		TEST(test_is_not_found_where_it_is_cut),
+		TEST(test_of_one_byte),
+		TEST(test_too_long),
 		TEST(test_slots_are_taken_over),
 	};
 

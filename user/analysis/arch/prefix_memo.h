@@ -5,8 +5,14 @@
  * can be found again without decoding the bytes: in large programs four instructions of five have
  * been seen before, byte by byte ("48 89 e5": mov %rsp,%rbp).
  *
- * It gives each string a slot, below PREFIX_MEMO_ENTRIES, in which the caller keeps what it knows
- * of the string. A later string may take the slot over: then the earlier one is forgotten.
+ * Where an instruction has a distance, as the first of these two, all else about it follows from
+ *the bytes before that: any four bytes may come behind the string "8b 05".
+ *
+ *	8b 05 78 56 34 12	mov 0x12345678(%rip),%eax
+ *	48 89 e5		mov %rsp,%rbp
+ *
+ * The memo gives each string a slot, below PREFIX_MEMO_ENTRIES, in which the caller keeps what it
+ *knows of the string. A later string may take the slot over: then the earlier one is forgotten.
  */
 #ifndef PROFTRACE_ARCH_PREFIX_MEMO_H
 #define PROFTRACE_ARCH_PREFIX_MEMO_H
@@ -24,6 +30,7 @@ struct prefix_memo {
 	uint8_t lengths[1 << 16];
 	uint64_t strings[PREFIX_MEMO_ENTRIES]; /* their bytes, zeros behind */
 	uint8_t length[PREFIX_MEMO_ENTRIES];   /* 0: the slot is free */
+	uint8_t any[PREFIX_MEMO_ENTRIES];      /* bytes that come behind, whatever they are */
 };
 
 static inline uint64_t prefix_memo__bytes(const uint8_t *at, size_t size)
@@ -59,16 +66,17 @@ static inline int prefix_memo__find(const struct prefix_memo *m, const uint8_t *
 		uint64_t string = prefix_memo__cut(bytes, length);
 		uint32_t slot = prefix_memo__slot(string, length);
 
-		if (m->strings[slot] == string && m->length[slot] == length && length <= size)
+		if (m->strings[slot] == string && m->length[slot] == length &&
+		    length + m->any[slot] <= size)
 			return slot;
 	}
 	return -1;
 }
 
-/* Gives the `length` bytes at `at` a slot; `size` bytes can be read there. -1: they are too many.
- */
+/* Gives the `length` bytes at `at`, behind which any `any` bytes may come, a slot; `size` bytes can
+ * be read there. -1: they are too many. */
 static inline int prefix_memo__add(struct prefix_memo *m, const uint8_t *at, size_t size,
-				   unsigned int length)
+				   unsigned int length, unsigned int any)
 {
 	uint64_t bytes = prefix_memo__bytes(at, size), string;
 	uint32_t slot;
@@ -79,6 +87,7 @@ static inline int prefix_memo__add(struct prefix_memo *m, const uint8_t *at, siz
 	slot = prefix_memo__slot(string, length);
 	m->strings[slot] = string;
 	m->length[slot] = length;
+	m->any[slot] = any;
 	/* The second byte of a string of one byte is what comes behind it: any. */
 	m->lengths[bytes & 0xffff] |= 1u << (length - 1);
 	return slot;

@@ -139,6 +139,13 @@ static void decoder_init(ZydisDecoder *decoder)
 /* Less code than this is read faster than memory for a memo is had. */
 #define WORTH_A_MEMO (1 << 16)
 
+/* Where the bytes begin that may be any others, and the instruction still refers to nothing and is
+ * as long: a distance from it, and what comes behind that. */
+static unsigned int any_from(const ZydisDecodedInstruction *in)
+{
+	return is_rip_relative(in) ? in->raw.disp.offset : in->length;
+}
+
 /* `plain`: instructions that refer to nothing, of which most are like one before, byte by byte;
  * NULL: none are remembered. */
 static int scan(const uint8_t *bytes, size_t size, uint64_t vaddr, struct prefix_memo *plain,
@@ -155,7 +162,7 @@ static int scan(const uint8_t *bytes, size_t size, uint64_t vaddr, struct prefix
 		int slot = plain ? prefix_memo__find(plain, bytes + at, size - at) : -1;
 
 		if (slot >= 0) {
-			in.length = plain->length[slot];
+			in.length = plain->length[slot] + plain->any[slot];
 			continue;
 		}
 		ref.from = vaddr + at;
@@ -172,8 +179,9 @@ static int scan(const uint8_t *bytes, size_t size, uint64_t vaddr, struct prefix
 		ref.end = ref.from + in.length;
 		if (read_ref(&in, &ref))
 			err = visit(ctx, &ref);
-		else if (plain && !is_rip_relative(&in))
-			prefix_memo__add(plain, bytes + at, size - at, in.length);
+		else if (plain)
+			prefix_memo__add(plain, bytes + at, size - at, any_from(&in),
+					 in.length - any_from(&in));
 	}
 	return err;
 }

@@ -14,7 +14,8 @@
 #include "arch/x86_64/x86_64.h"
 #include "arch/prefix_memo.h"
 
-#define BRANCH_KINDS 18
+#define BRANCH_KINDS  18
+#define DISTANCE_SIZE 4
 
 struct decoder {
 	struct insn_decoder insn;
@@ -410,7 +411,10 @@ static bool keeps_bp(const ZydisDecodedInstruction *in, const struct insn_fields
 	}
 }
 
-static bool decode(struct decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
+/* *distance: where its distance begins, if it has one to a variable and nothing behind that; else
+ * 0: all of its bytes matter. */
+static bool decode(struct decoder *d, const uint8_t *bytes, size_t len, struct insn *out,
+		   unsigned int *distance)
 {
 	ZydisDecodedInstruction in;
 	ZydisDecoderContext ctx;
@@ -432,6 +436,9 @@ static bool decode(struct decoder *d, const uint8_t *bytes, size_t len, struct i
 			in.opcode_map == ZYDIS_OPCODE_MAP_DEFAULT && f.op == 0xc9 && !f.operand16;
 	out->keeps_bp = keeps_bp(&in, &f);
 	out->near = (in.attributes & ZYDIS_ATTRIB_HAS_MODRM) && f.mod == 0 && f.rm == RBP;
+	*distance = out->near && in.raw.disp.offset + DISTANCE_SIZE == in.length
+			    ? in.raw.disp.offset
+			    : 0;
 	out->probeable = insn_uprobe__accepts(&in, &f, out) &&
 			 !(d->insn.spares_calls && out->flow == FLOW_CALL);
 	out->dear = insn_cost__is_dear(&in, &f);
@@ -451,12 +458,28 @@ static bool decode(struct decoder *d, const uint8_t *bytes, size_t len, struct i
 	return true;
 }
 
-/* Distances of 4 bytes make nearly each instruction that has one a different one: none of these is
- * remembered. */
-static bool recurs(const struct insn *in)
+/* Distances of 4 bytes make nearly each instruction that has one a different one. Those to
+ * variables are known by their other bytes; of the rest none is remembered. */
+static bool recurs(const struct insn *in, unsigned int distance)
 {
-	return !in->near && !in->by_slot && !in->lea_rip &&
-	       (in->length <= 2 || in->flow == FLOW_NEXT || !in->rel);
+	if (in->near)
+		return distance && !in->is_nop;
+	return in->length <= 2 || in->flow == FLOW_NEXT || !in->rel;
+}
+
+/* What is known by slot, as it is at these bytes. */
+static void recall(const struct decoder *d, int slot, const uint8_t *bytes, struct insn *out)
+{
+	int32_t distance;
+
+	*out = d->known[slot];
+	if (!out->near)
+		return;
+	memcpy(&distance, bytes + d->memo.length[slot], sizeof(distance));
+	if (out->lea_rip)
+		out->rel = distance;
+	if (out->by_slot)
+		out->slot = distance;
 }
 
 /* Which of the branches it is that have a distance of 4 bytes, and no prefix: of call, jmp and 16
@@ -474,7 +497,7 @@ static int branch_kind(const uint8_t *bytes, size_t len, unsigned int *opcode)
 /* Decodes such a branch. Some with the distance 0 are something special. */
 static bool branch_decode(struct decoder *d, const uint8_t *bytes, size_t len, struct insn *out)
 {
-	unsigned int opcode;
+	unsigned int opcode, distance_at;
 	int kind = branch_kind(bytes, len, &opcode);
 	int32_t distance;
 
@@ -483,7 +506,7 @@ static bool branch_decode(struct decoder *d, const uint8_t *bytes, size_t len, s
 	memcpy(&distance, bytes + opcode, sizeof(distance));
 	if (!distance)
 		return false;
-	if (!d->branches[kind].length && !decode(d, bytes, len, &d->branches[kind]))
+	if (!d->branches[kind].length && !decode(d, bytes, len, &d->branches[kind], &distance_at))
 		return false;
 	*out = d->branches[kind];
 	out->rel = distance;
@@ -494,19 +517,21 @@ bool x86_64_decoder__decode(struct insn_decoder *insn, const uint8_t *bytes, siz
 			    struct insn *out)
 {
 	struct decoder *d = (struct decoder *)insn;
+	unsigned int distance;
 	int slot;
 
 	if (branch_decode(d, bytes, len, out))
 		return true;
 	slot = prefix_memo__find(&d->memo, bytes, len);
 	if (slot >= 0) {
-		*out = d->known[slot];
+		recall(d, slot, bytes, out);
 		return true;
 	}
-	if (!decode(d, bytes, len, out))
+	if (!decode(d, bytes, len, out, &distance))
 		return false;
-	if (recurs(out)) {
-		slot = prefix_memo__add(&d->memo, bytes, len, out->length);
+	if (recurs(out, distance)) {
+		slot = prefix_memo__add(&d->memo, bytes, len, distance ? distance : out->length,
+					distance ? DISTANCE_SIZE : 0);
 		if (slot >= 0)
 			d->known[slot] = *out;
 	}
