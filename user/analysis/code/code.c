@@ -40,6 +40,11 @@ int code_decoder__new(const struct arch *arch, enum call_nops call_nops, code_re
 	return 0;
 }
 
+struct insn_decoder *code_decoder__insn(const struct code_decoder *d)
+{
+	return d->insn;
+}
+
 void code_decoder__free(struct code_decoder *d)
 {
 	if (!d)

@@ -14,6 +14,7 @@
 #include "code/function_code.h"
 
 struct arch;
+struct insn_decoder;
 
 struct code_decoder;
 
@@ -25,6 +26,9 @@ void code_decoder__spare_nop5(struct code_decoder *d);
 /* From now on no call is a site. */
 void code_decoder__spare_calls(struct code_decoder *d);
 void code_decoder__free(struct code_decoder *d); /* accepts NULL */
+/* The decoder of instructions that it has, which knows those that it has met: for who looks at the
+ * same code once more. */
+struct insn_decoder *code_decoder__insn(const struct code_decoder *d);
 
 /*
  * Decodes a function: pieces[0] begins with its entry, further pieces are its cold parts.

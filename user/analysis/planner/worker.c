@@ -432,12 +432,12 @@ void worker__run(void *arg)
 	w->err = w->pages ? 0 : -ENOMEM;
 	if (!w->err)
 		w->err = code_decoder__new(arch, w->opts->call_nops, read_object, w, &w->decoder);
-	if (!w->err)
-		w->err = insn_decoder__new(arch, w->opts->call_nops, &w->insn);
 	if (!w->err && w->opts->nop5_spared)
 		code_decoder__spare_nop5(w->decoder);
 	if (!w->err && w->opts->calls_spared)
 		code_decoder__spare_calls(w->decoder);
+	if (!w->err)
+		w->insn = code_decoder__insn(w->decoder);
 	if (!w->err)
 		w->err = early_exits__new(w->insn, &w->early_exits);
 	if (!w->err)
@@ -464,5 +464,4 @@ void worker__clear(struct worker *w)
 	early_exits__free(w->early_exits);
 	tails__free(w->tails);
 	code_decoder__free(w->decoder);
-	insn_decoder__free(w->insn);
 }

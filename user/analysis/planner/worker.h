@@ -76,7 +76,7 @@ struct worker {
 
 	/* Tools. */
 	struct code_decoder *decoder;
-	struct insn_decoder *insn;
+	struct insn_decoder *insn; /* the decoder's */
 	struct early_exits *early_exits;
 	struct tails *tails;
 	struct instrumentation instrumentation;
