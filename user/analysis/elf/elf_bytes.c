@@ -10,7 +10,7 @@
 #include "elf/elf_inside.h"
 
 #define PAGE_SIZE 4096
-#define PAGES	  256 /* that are kept */
+#define PAGES	  128 /* that are kept */
 
 /* By the low bits of their numbers. Memory of pages that are never needed is never touched. */
 struct elf_pages {
