@@ -14,8 +14,8 @@
 /* The share of the limit that samples of CPU time may have; probes have what samples leave. */
 #define BUDGET_SAMPLES 0.2
 
-/* More samples a second than every run takes may cost this share of the limit: they halve the error
- * of what samples estimate, in a run with a limit of 5 % for 0.5 % of the target's CPU time. */
+/* Samples may be more than every run takes as long as all of them, interrupts included, cost this
+ * share of the limit: with a limit of 5 % 0.5 % of the target's CPU time. */
 #define BUDGET_MORE_SAMPLES 0.1
 
 /* Probes may cost this share of one CPU, however little the target does: 10 ms in a second. A

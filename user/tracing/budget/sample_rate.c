@@ -41,7 +41,7 @@ uint32_t sample_rate__afford(const struct sample_budget *b)
 	double more =
 		sample_ns > 0 ? b->limit * BUDGET_MORE_SAMPLES * NS_IN_SECOND / sample_ns : most;
 
-	hz = least_of(b->least_hz + more, most);
+	hz = least_of(fmax(b->least_hz, more), most);
 	if (b->program_ns)
 		hz = least_of(hz, b->limit * BUDGET_SAMPLES * NS_IN_SECOND / (double)b->program_ns);
 	while (hz > 1 && !is_prime(hz))

@@ -18,12 +18,13 @@ struct sample_budget {
 uint32_t sample_rate__most(uint32_t least_hz, uint32_t cpus);
 
 /*
- * Samples a second and CPU: as many more than `least_hz` as cost a tenth of the limit, interrupts
- * included; fewer than these where our program alone would take a fifth of it. The answer is 1 or a
- * prime, so that samples do not keep step with what the target or the kernel does every 4 or 10 ms.
+ * Samples a second and CPU: as many as cost a tenth of the limit, interrupts included, and
+ * `least_hz` at least; fewer than these where our program alone would take a fifth of it. The
+ * answer is 1 or a prime, so that samples do not keep step with what the target or the kernel does
+ * every 4 or 10 ms.
  *
  * Example: limit 0.05, 97 Hz, 17 us of interrupt and 10 us of program in a virtual machine: 0.5 %
- * of a second are 185 samples of 27 us, so 281 a second, which cost 0.76 %.
+ * of a second are 185 samples of 27 us, so 181 a second.
  */
 uint32_t sample_rate__afford(const struct sample_budget *b);
 
