@@ -30,7 +30,7 @@ extern __thread char library_text[24];
 #else
 static __thread uint64_t library_number;
 static __thread char library_text[24];
-/* What lies before it in a thread's memory. */
+/* Other variables that lie before the context in a thread's memory. */
 __thread uint64_t before[5] = {1};
 __thread struct record *otel_thread_ctx_v1;
 #endif

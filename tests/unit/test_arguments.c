@@ -100,7 +100,7 @@ static void thread_contexts_of_sessions(void **state)
 	assert_int_equal(a.lists[1].cnt, 4);
 	assert_int_equal(arguments__of(&a, &program, &g), 2);
 	assert_ptr_equal(arguments__unmatched(&a), &a.lists[0]); /* its arg1 */
-	/* They keep no function from being probed somewhat later. */
+	/* Thread-local values keep no function from being probed somewhat later. */
 	assert_int_equal(argument_list__needs(&a.lists[0]), 1);
 	assert_int_equal(argument_list__needs(&a.lists[1]), 0);
 	thread_context__forget(&a);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What probes cost, by how many samples have met one at work. */
+/* The cost of probes, by how many samples have met one at work. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@ static struct sample_budget usual(void)
 				      .interrupt_ns = 17 * US};
 }
 
-/* What the samples of a second cost, as a share of it. */
+/* The cost of a second's samples, as a share of the second. */
 static double share(const struct sample_budget *b, uint32_t hz)
 {
 	return hz * (double)(b->program_ns + b->interrupt_ns) / 1e9;

@@ -11,7 +11,8 @@ struct plan;
 struct plan_options;
 struct target;
 
-/* Those that functions and regions of one object find. Points to itself: not to be copied. */
+/* Thread-local variables that functions and regions of one object name. Points to itself: not to be
+ * copied. */
 struct thread_locals {
 	struct thread_values values;
 	const struct plan *plan;

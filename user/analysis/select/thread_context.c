@@ -9,7 +9,7 @@
 #include "symbol/thread_variable.h"
 #include "util/otel_context.h"
 
-/* What of a record is read. */
+/* The fields of a record that are read. */
 static const struct field {
 	const char *name;
 	uint8_t offset, bytes;

@@ -15,7 +15,7 @@
 struct argument;
 struct elf_image;
 
-/* What has been looked up. Names are borrowed, of lists as they were given. */
+/* A variable that has been looked up. Names are borrowed, of lists as they were given. */
 struct thread_value_place {
 	const char *library, *name; /* NULL: none yet; a library's only */
 	struct thread_variable variable;

@@ -24,7 +24,7 @@ struct thread_variable {
 bool thread_variable__find(const struct elf_image *img, const char *name,
 			   struct thread_variable *out);
 
-/* The same of a library, and `offset` is from the first of its variables. */
+/* Finds a variable of a library; its `offset` is from the first of the library's variables. */
 bool thread_variable__in_library(const struct elf_image *img, const char *name,
 				 struct thread_variable *out);
 

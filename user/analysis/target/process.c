@@ -101,7 +101,7 @@ bool process__is_gone(pid_t pid)
 	return pid <= 0 || process__status(pid, &st) || st.state == 'Z' || st.state == 'X';
 }
 
-/* What a file like /proc/PID/stat says, with an end of string. False: there is no such file. */
+/* Reads a file like /proc/PID/stat, with an end of string. False: there is no such file. */
 static bool read_stat(const char *path, char *text, size_t size)
 {
 	FILE *f = fopen(path, "re");

@@ -23,7 +23,7 @@
 #define OTEL_CONTEXT_SPAN	OTEL_CONTEXT "->span_id"
 #define OTEL_CONTEXT_VALID	OTEL_CONTEXT "->valid"
 
-/* What the variable's name alone stands for among values, each with its format. */
+/* The values that the variable's name alone stands for, each with its format. */
 #define OTEL_CONTEXT_VALUES                                                                    \
 	{                                                                                      \
 		OTEL_CONTEXT_TRACE ":x", OTEL_CONTEXT_TRACE_REST ":x", OTEL_CONTEXT_SPAN ":x", \

@@ -52,7 +52,7 @@ static bool is_number(const struct call_value *v)
 	return v && (v->kind == VALUE_UINT || v->kind == VALUE_INT);
 }
 
-/* What of a thread context is the session's: a valid record has been read whole, with a trace. */
+/* Gives the session the ids of a thread context, if a valid record has been read, with a trace. */
 static int set_context(const struct profile *p, uint32_t function, const struct session_call *own,
 		       struct sessions *s, struct session *session)
 {

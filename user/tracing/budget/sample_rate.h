@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* What samples may cost, and what one of them does. */
+/* The cost that samples may have, and that of one sample. */
 struct sample_budget {
 	double limit;	       /* what tracing may cost, as a share of the target's CPU time */
 	uint32_t least_hz;     /* are affordable anywhere, by what an interrupt costs */
@@ -28,7 +28,7 @@ uint32_t sample_rate__most(uint32_t least_hz, uint32_t cpus);
  */
 uint32_t sample_rate__afford(const struct sample_budget *b);
 
-/* What samples have cost for some time, at the same rate. */
+/* The cost of samples for some time, at one rate. */
 struct samples_cost {
 	uint64_t ns, cnt; /* of our program; 0 samples: nothing is known */
 	uint64_t cpu_ns;  /* CPU time of the target */
@@ -39,7 +39,7 @@ struct samples_cost {
 uint32_t sample_rate__next(uint32_t hz, const struct sample_budget *b,
 			   const struct samples_cost *c);
 
-/* The same of a rate that somebody has chosen: it is lowered where our program takes more than a
+/* The rate that follows one that somebody has chosen: lower where our program takes more than a
  * fifth of `limit` (as in struct sample_budget). */
 uint32_t sample_rate__lowered(uint32_t hz, double limit, const struct samples_cost *c);
 

@@ -111,7 +111,7 @@ static void weigh(struct weighed *w, double value, double variance, double sign)
 	w->weights += sign / variance;
 }
 
-/* What functions without callees tell of the probes of a caller. */
+/* How dear a caller's probes are, as functions without callees tell. */
 static struct weighed across(const struct weighed *w)
 {
 	double mean = w->weights > 0 ? w->sum / w->weights : 0;

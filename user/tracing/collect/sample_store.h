@@ -58,8 +58,8 @@ void sample_store__fini(struct sample_store *s);
 
 /* The clock's period from now on. */
 void sample_store__set_period(struct sample_store *s, const struct bpf_tables *t, uint64_t ns);
-/* What a sample stands for, as the error of sums tells it: n samples of these are uncertain by
- * sqrt(n) of them. Where the clock has had two periods, between the two. */
+/* The CPU time of a sample, in ns, by which the error of sums is told: n samples are uncertain by
+ * sqrt(n) of these. Where the clock has had two periods, between the two. */
 uint64_t sample_store__period(const struct sample_store *s);
 /* How many samples there were, and what they have taken of the target's CPU time. */
 struct samples_so_far sample_store__so_far(const struct sample_store *s,

@@ -26,7 +26,7 @@ struct sample {
 int sampler__new(unsigned int hz, struct sampler **out);
 void sampler__set_rate(struct sampler *s, unsigned int hz);
 
-/* What an interrupt of such a clock takes here, in ns, without a program: some 1,500 on a bare
+/* The time of an interrupt of such a clock here, in ns, without a program: some 1,500 on a bare
  * machine, 17,000 in a virtual one whose timers are the hypervisor's. Takes some 5 ms of CPU time.
  * 0: it is not known, as the kernel refuses. */
 uint64_t sampler__interrupt_ns(void);

@@ -467,7 +467,7 @@ static bool recurs(const struct insn *in, unsigned int distance)
 	return in->length <= 2 || in->flow == FLOW_NEXT || !in->rel;
 }
 
-/* What is known by slot, as it is at these bytes. */
+/* Sets *out to the instruction that is remembered by slot, as it is at these bytes. */
 static void recall(const struct decoder *d, int slot, const uint8_t *bytes, struct insn *out)
 {
 	int32_t distance;
