@@ -258,6 +258,12 @@ class Sessions(harness.TestCase):
                                           program("requests"), "1", "5")
                 self.assert_one_line(done, status, "--link", *words)
 
+    def test_bad_session_id(self):
+        """The option that is wrong is the one that is named."""
+        done = self.run_proftrace("--session", "handle", "--session-id", "arg0", *FUNCTIONS, "--",
+                                  program("requests"), "1", "5")
+        self.assert_one_line(done, 2, "proftrace: --session-id 'handle(arg0)'", "numbered")
+
     def test_sessions_in_vain(self):
         recording, _ = self.recording(1, 5)
         self.assert_one_line(self.verb("report", "--session", "nowhere", recording, status=1), 1,

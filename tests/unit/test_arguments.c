@@ -20,7 +20,7 @@ static const struct filter_object program = {"/usr/bin/prog", "", true};
 
 static int parse(struct arguments *a, const char *list)
 {
-	return arguments__parse(a, (char *const *)&list, 1, 1);
+	return arguments__parse(a, (char *const *)&list, 1, 1, 1);
 }
 
 static void expect(const struct argument *got, const char *name, uint8_t number,

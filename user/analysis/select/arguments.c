@@ -266,7 +266,8 @@ static int parse_list(struct argument_list *l, const char *text)
 	return err;
 }
 
-int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t given)
+int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t given,
+		     size_t linked)
 {
 	int err = 0;
 
@@ -281,7 +282,7 @@ int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t
 	while (!err && a->cnt < cnt) {
 		struct argument_list *l = &a->lists[a->cnt];
 
-		l->option = a->cnt < given ? "-A" : "--link or --session-id";
+		l->option = a->cnt < given ? "-A" : a->cnt < linked ? "--link" : "--session-id";
 		err = parse_list(l, texts[a->cnt++]);
 	}
 	if (err)

@@ -87,9 +87,10 @@ struct arguments {
 
 struct symbol;
 
-/* The first `given` are of -A, the others what --link needs. Returns 0, or -errno with one line
- * logged that says what is wrong; texts are borrowed. */
-int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t given);
+/* The first `given` are of -A, those up to `linked` what --link needs, the others what --session-id
+ * needs. Returns 0, or -errno with one line logged that says what is wrong; texts are borrowed. */
+int arguments__parse(struct arguments *a, char *const *texts, size_t cnt, size_t given,
+		     size_t linked);
 void arguments__clear(struct arguments *a);
 
 /* Parses what --if says: 'arg2 > 4096' of the only list, or 'GLOB: arg2 > 4096'. Returns as

@@ -243,6 +243,7 @@ static bool is_live(const struct options *o)
 
 static error_t check_sessions(struct options *o)
 {
+	o->arguments_given = o->arguments_linked = o->arguments_cnt;
 	if (!o->sessions_cnt && (o->slowest || o->over_ns || o->links_cnt || o->session_id.value))
 		return complain(o, "--slowest, --over, --link, --session-id and --trace-id are "
 				   "about sessions: add --session");
@@ -256,11 +257,11 @@ static error_t check_sessions(struct options *o)
 				"--session and -i exclude each other: sessions are looked at once "
 				"all have been seen");
 	o->calls |= o->sessions_cnt && o->verb == VERB_TRACE;
-	o->arguments_given = o->arguments_cnt;
 	for (size_t i = 0; i < o->links_cnt && o->verb == VERB_TRACE; i++) {
 		if (!link_option__want(&o->links[i], &o->arguments, &o->arguments_cnt))
 			return ENOMEM;
 	}
+	o->arguments_linked = o->arguments_cnt;
 	for (size_t i = 0; i < o->sessions_cnt && o->verb == VERB_TRACE; i++) {
 		if (!session_id__want(&o->session_id, o->sessions[i], &o->arguments,
 				      &o->arguments_cnt))

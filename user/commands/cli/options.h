@@ -63,8 +63,9 @@ struct options {
 	char **arguments;  /* values to read: -A, and what --link needs; owned */
 	char **conditions; /* on those: --if */
 	size_t arguments_cnt, conditions_cnt;
-	size_t arguments_given; /* by -A; those behind them are what --link needs beside these */
-	bool filtered;		/* functions were chosen: by -F, or by --lines */
+	size_t arguments_given;	 /* by -A; behind them is what --link needs beside these, */
+	size_t arguments_linked; /* up to here, and then what --session-id needs */
+	bool filtered;		 /* functions were chosen: by -F, or by --lines */
 	/* Globs: calls of these begin the recording, or end it. They are among `filters`, at its
 	 * end and in this order. */
 	char **triggers, **untils;

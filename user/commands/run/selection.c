@@ -19,8 +19,8 @@ static int check_by(const struct selection *w, const struct options *o)
 
 int selection__parse(struct selection *w, const struct options *o)
 {
-	int err =
-		arguments__parse(&w->arguments, o->arguments, o->arguments_cnt, o->arguments_given);
+	int err = arguments__parse(&w->arguments, o->arguments, o->arguments_cnt,
+				   o->arguments_given, o->arguments_linked);
 
 	if (!err)
 		err = arguments__restrict(&w->arguments, o->conditions, o->conditions_cnt);
