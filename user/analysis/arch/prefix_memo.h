@@ -6,13 +6,13 @@
  * been seen before, byte by byte ("48 89 e5": mov %rsp,%rbp).
  *
  * Where an instruction has a distance, as the first of these two, all else about it follows from
- *the bytes before that: any four bytes may come behind the string "8b 05".
+ * the bytes before that: any four bytes may come behind the string "8b 05".
  *
  *	8b 05 78 56 34 12	mov 0x12345678(%rip),%eax
  *	48 89 e5		mov %rsp,%rbp
  *
  * The memo gives each string a slot, below PREFIX_MEMO_ENTRIES, in which the caller keeps what it
- *knows of the string. A later string may take the slot over: then the earlier one is forgotten.
+ * knows of the string. A later string may take the slot over: then the earlier one is forgotten.
  */
 #ifndef PROFTRACE_ARCH_PREFIX_MEMO_H
 #define PROFTRACE_ARCH_PREFIX_MEMO_H

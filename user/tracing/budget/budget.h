@@ -16,7 +16,7 @@
 
 /* Samples may be more than every run takes as long as all of them, interrupts included, cost this
  * share of the limit: with a limit of 5 % 0.5 % of the target's CPU time. */
-#define BUDGET_MORE_SAMPLES 0.1
+#define BUDGET_ALL_SAMPLES 0.1
 
 /* Probes may cost this share of one CPU, however little the target does: 10 ms in a second. A
  * program that wakes up 20 times a second has 5 ms of CPU time in it, of which 5 % are nothing. */

@@ -38,10 +38,10 @@ uint32_t sample_rate__afford(const struct sample_budget *b)
 {
 	uint32_t most = sample_rate__most(b->least_hz, b->cpus), hz;
 	double sample_ns = (double)b->program_ns + (double)b->interrupt_ns;
-	double more =
-		sample_ns > 0 ? b->limit * BUDGET_MORE_SAMPLES * NS_IN_SECOND / sample_ns : most;
+	double affordable =
+		sample_ns > 0 ? b->limit * BUDGET_ALL_SAMPLES * NS_IN_SECOND / sample_ns : most;
 
-	hz = least_of(fmax(b->least_hz, more), most);
+	hz = least_of(fmax(b->least_hz, affordable), most);
 	if (b->program_ns)
 		hz = least_of(hz, b->limit * BUDGET_SAMPLES * NS_IN_SECOND / (double)b->program_ns);
 	while (hz > 1 && !is_prime(hz))
