@@ -168,6 +168,7 @@ static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t,
 		       const bool *called)
 {
+	int64_t attached;
 	int err = tracer__tell_lists(tr);
 
 	if (!err)
@@ -183,7 +184,9 @@ int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct tar
 	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
 	if (p->go)
 		tell_goroutines(tr, &p->go_layout);
-	return groups__attach(&tr->groups, tr->backend, tr->skel, p, t);
+	attached = groups__attach(&tr->groups, tr->backend, tr->skel, p, t);
+	groups__take_out_left_in(&tr->groups);
+	return attached;
 }
 
 bool tracer__surveys(const struct tracer *tr)
@@ -207,10 +210,17 @@ void tracer__take_out_survey(struct tracer *tr)
 	groups__take_out_survey(&tr->groups);
 }
 
-int tracer__end_survey(struct tracer *tr)
+int tracer__leave_in(struct tracer *tr, const struct plan *p, const struct target *t,
+		     const uint32_t *functions, size_t cnt)
+{
+	const struct survey_list list = {.functions = functions, .cnt = cnt, .stays = true};
+
+	return groups__leave_in(&tr->groups, tr->backend, tr->skel, p, t, &list);
+}
+
+void tracer__end_survey(struct tracer *tr)
 {
 	__atomic_store_n(&tr->skel->bss->counting, 0, __ATOMIC_SEQ_CST);
-	return gate__settle(&tr->gate);
 }
 
 int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct target *t,
