@@ -364,6 +364,8 @@ static __always_inline bool close_ends(u64 limit, u32 what, const struct wire_ca
 {
 	if (!f->level)
 		return true;
+	if (what == CLOSE_BELOW)
+		return f->slot >= limit;
 	if (what == CLOSE_STALE)
 		return !is_stale(f);
 	if (what == CLOSE_TOP)
@@ -385,14 +387,8 @@ __noinline u32 close_how(u32 number, u64 limit, u32 what)
 	const struct wire_frame *f = callstack ? frame_at(callstack->top) : 0;
 	u32 exit = WIRE_COST_NONE;
 
-	if (!f)
+	if (!f || close_ends(limit, what, callstack, f))
 		return CLOSE_ENDS_WALK;
-	if (what == CLOSE_BELOW) {
-		if (f->slot >= limit || !f->level)
-			return CLOSE_ENDS_WALK;
-	} else if (close_ends(limit, what, callstack, f)) {
-		return CLOSE_ENDS_WALK;
-	}
 	if (what == CLOSE_LEFT)
 		return limit | CLOSE_RETURNED;
 	if (what == CLOSE_TOP)
