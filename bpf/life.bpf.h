@@ -126,15 +126,25 @@ static __always_inline void event_send(u32 kind, u32 pid, u32 other, u32 generat
 
 #define ADVANCE_TRIES 8
 
+struct advance {
+	u32 *last;
+	u32 generation;
+	u32 pad;
+};
+
+static __always_inline long advance_try(__attribute__((unused)) u32 i, const struct advance *a)
+{
+	u32 now = *(volatile u32 *)a->last;
+
+	return (int)(a->generation - now) <= 0 || SWAP_IF(a->last, now, a->generation);
+}
+
 /* Of several changes at once the last one counts, whoever comes here last. */
 static __always_inline void advance(u32 *last, u32 generation)
 {
-	for (int i = 0; i < ADVANCE_TRIES; i++) {
-		u32 now = *(volatile u32 *)last;
+	struct advance a = {.last = last, .generation = generation};
 
-		if ((int)(generation - now) <= 0 || SWAP_IF(last, now, generation))
-			return;
-	}
+	LOOP(ADVANCE_TRIES, advance_try, &a);
 }
 
 /* Something has been mapped. Until its code may run (maps_running) that changes nothing. */

@@ -101,16 +101,20 @@ static __always_inline bool is_on_probes_page(const struct task_struct *task, u6
 }
 
 /* Finds the innermost call that is open where the current thread is. Returns its frame's number, or
- * the sentinel's; 0: not known. */
-static __always_inline u32 sample_place(struct wire_spot *s, struct open_call *open,
-					const struct task_struct *task, u64 sp)
+ * the sentinel's; 0: not known. Global: the verifier looks at it once a program, and at what
+ * follows not for each way through it. */
+__noinline u32 sample_place(struct wire_spot *s, struct open_call *open, u64 sp)
 {
-	u32 thread_number = 0, number;
-	struct wire_callstack *thread_stack = thread_stack_of(task, &thread_number), *callstack;
+	const struct task_struct *task = current_task();
+	struct wire_callstack *thread_stack, *callstack;
 	struct wire_node_rest *rest;
+	u32 thread_number, number;
 	struct live_search q = {};
 	struct wire_frame *f;
 
+	if (!s || !open)
+		return 0;
+	thread_stack = thread_stack_of(task, &thread_number);
 	*open = (struct open_call){.slot = ~0ull};
 	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
 	s->start_ns = task->start_boottime;
@@ -150,19 +154,39 @@ static __always_inline u64 spot_hash(const struct wire_spot *s)
 	return hash;
 }
 
-static __always_inline u64 sample_hash(const struct wire_sample *s)
-{
-	u64 hash = s->user.hash;
-	u32 own = s->user.cnt;
+/* A walk over the functions of the kernel that a sample has, which mixes them into `hash`. */
+struct kernel_walk {
+	const struct wire_sample *sample;
+	u64 hash;
+};
 
+static long kernel_step(u32 i, struct kernel_walk *w)
+{
+	if (!w->sample || i >= WIRE_SAMPLE_KERNEL)
+		return 1;
+	MIX(w->hash, w->sample->kernel[i]);
+	return 0;
+}
+
+/* Global, as sample_place(). */
+__noinline u64 sample_hash(const struct wire_sample *s)
+{
+	struct kernel_walk w = {.sample = s};
+	u64 hash;
+	u32 own;
+
+	if (!s)
+		return 0;
+	hash = s->user.hash;
+	own = s->user.cnt;
 	MIX(hash, (u64)s->user.end << 32 | s->user.cnt);
 	if (s->user.own && own < WIRE_CALLERS_FRAMES)
 		MIX(hash, s->user.frames[own]);
 	MIX(hash, spot_hash(&s->spot));
 	MIX(hash, (u64)s->call << 32 | s->kernel_cnt);
-	for (u32 i = 0; i < WIRE_SAMPLE_KERNEL && i < s->kernel_cnt; i++)
-		MIX(hash, s->kernel[i]);
-	return hash | 1;
+	w.hash = hash;
+	bpf_loop(s->kernel_cnt, kernel_step, &w, 0);
+	return w.hash | 1;
 }
 
 #define SAMPLE_KEY 2 /* words before what is told of it: hash and count */
@@ -213,7 +237,7 @@ static __always_inline void sample_take(void *ctx)
 	struct wire_sample *s = bpf_map_lookup_elem(&sample_draft, &zero);
 	struct sample_search q = {.sample = s, .half = half};
 	const struct pt_regs *regs;
-	struct open_call open;
+	struct open_call open = {};
 	u32 innermost;
 	u64 began;
 	long bytes;
@@ -225,7 +249,7 @@ static __always_inline void sample_take(void *ctx)
 	COUNT_SAMPLE(taken);
 	regs = (void *)bpf_task_pt_regs(task);
 	bytes = bpf_get_stack(ctx, s->kernel, sizeof(s->kernel), 0);
-	innermost = sample_place(&s->spot, &open, task, stack_pointer(regs));
+	innermost = sample_place(&s->spot, &open, stack_pointer(regs));
 	if (is_on_probes_page(task, instruction_pointer(regs)) ||
 	    (bytes > 0 ? is_at_breakpoint(regs) || is_at_call_of_probe(regs)
 		       : is_behind_probe(innermost, instruction_pointer(regs),

@@ -50,7 +50,7 @@ static __always_inline void single_wait_begins(const struct task_struct *task, b
 	u32 state = *(volatile u32 *)&task->__state, call = WIRE_WAIT_PREEMPTED;
 	struct wire_sleeper *sleeper = sleeper_of(task);
 	struct wire_single_wait *w;
-	struct open_call open;
+	struct open_call open = {};
 
 	if (!sleeper)
 		return;
@@ -65,7 +65,7 @@ static __always_inline void single_wait_begins(const struct task_struct *task, b
 		return;
 	if (!preempted && state)
 		call = sample_call(regs);
-	sample_place(&w->at, &open, task, stack_pointer(regs));
+	sample_place(&w->at, &open, stack_pointer(regs));
 	bpf_get_current_comm(w->at.comm, sizeof(w->at.comm));
 	w->call = call;
 	w->reason = wait_reason(task, state, call, regs, &w->object);
@@ -145,7 +145,7 @@ static __always_inline void single_wait_woken(const struct task_struct *task)
 	struct wire_sleeper *sleeper = sleeper_of(task);
 	const struct task_struct *waker = current_task();
 	const struct pt_regs *regs;
-	struct open_call open;
+	struct open_call open = {};
 	u32 call;
 
 	if (!~single_waits_from || !sleeper || sleeper->wait.at.pid_tgid != pid_tgid)
@@ -157,7 +157,7 @@ static __always_inline void single_wait_woken(const struct task_struct *task)
 	call = sample_call(regs);
 	if (call >= WIRE_CALLS || !may_wake(sleeper->wait.reason, sleeper->wait.object, call))
 		return;
-	sample_place(&sleeper->wait.waker, &open, waker, stack_pointer(regs));
+	sample_place(&sleeper->wait.waker, &open, stack_pointer(regs));
 	bpf_get_current_comm(sleeper->wait.waker.comm, sizeof(sleeper->wait.waker.comm));
 }
 

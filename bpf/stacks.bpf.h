@@ -111,12 +111,18 @@ struct stack_search {
 	u32 vma_flags;
 };
 
-static long stack_search_one(u32 i, struct stack_search *s)
+/* A loop's variables are to lie on the stack of the function that has the loop. */
+struct stack_look {
+	struct stack_search *search;
+};
+
+static long stack_search_one(u32 i, const struct stack_look *look)
 {
+	struct stack_search *s = look->search;
 	u32 number = i + 1;
 	const struct stack *stack = stack_at(number);
 
-	if (number >= next_stack || !stack)
+	if (number >= next_stack || !stack || !s)
 		return 1;
 	if (stack->tgid != s->tgid)
 		return 0;
@@ -145,6 +151,16 @@ static long vma_note(__attribute__((unused)) struct task_struct *task, struct vm
 	s->vma_lo = vma->vm_start;
 	s->vma_hi = vma->vm_end;
 	s->vma_flags = vma->vm_flags;
+	return 0;
+}
+
+/* Looks at all stacks that are known. Global, as the verifier then looks at it once, and not at all
+ * that follows for each way through a step. */
+__noinline u32 stacks_look(struct stack_search *s)
+{
+	struct stack_look look = {.search = s};
+
+	LOOP(MAX_STACKS, stack_search_one, &look);
 	return 0;
 }
 
@@ -371,7 +387,7 @@ __noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 		return thread_number;
 	}
 	LOOP(VMA_TRIES, vma_try, &s);
-	LOOP(MAX_STACKS, stack_search_one, &s);
+	stacks_look(&s);
 	search_spare(&s, thread_stack->signal_lo, thread_stack->signal_hi);
 	stack = stack_at(s.made);
 	if (s.made && stack) {

@@ -197,11 +197,11 @@ __noinline u32 wait_place(const struct wait_cause *cause)
 	const struct pt_regs *regs = (void *)bpf_task_pt_regs(task);
 	struct wait_search q = {.sp = stack_pointer(regs)};
 	struct wire_spot spot = {};
-	struct open_call open;
+	struct open_call open = {};
 
 	if (!cause)
 		return 0;
-	sample_place(&spot, &open, task, q.sp);
+	sample_place(&spot, &open, q.sp);
 	q.hash = spot_hash(&spot);
 	MIX(q.hash, (u64)cause->reason << 32 | cause->call);
 	MIX(q.hash, cause->lock);
@@ -263,9 +263,12 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 		__sync_fetch_and_add(&wait_counts_here()->lost, 1);
 }
 
-/* Adds to what a waker has ended. What finds no room has been ended by nobody that is known. */
-static __always_inline void wait_blame(struct wire_wait *w, u32 place, u64 ns)
+/* Adds to what a waker has ended. What finds no room has been ended by nobody that is known.
+ * Global: the verifier looks at it once, and not on each way to it. */
+__noinline u32 wait_blame(struct wire_wait *w, u32 place, u64 ns)
 {
+	if (!w)
+		return 0;
 	for (u32 i = 0; i < WIRE_WAIT_WAKERS; i++) {
 		struct wire_waker *waker = &w->wakers[i];
 
@@ -274,8 +277,9 @@ static __always_inline void wait_blame(struct wire_wait *w, u32 place, u64 ns)
 		waker->ns += ns;
 		asm volatile("" : : : "memory");
 		waker->place = place;
-		return;
+		break;
 	}
+	return 0;
 }
 
 /* A thread goes on. User space reads `since` before and after the others. */
