@@ -19,6 +19,7 @@
 #define MERGED	  "/usr"
 #define SUFFIX	  ".list"
 #define LISTS_MAX 20000
+#define ALIKE	  4 /* letters that the names of a file and of its package have in common, mostly */
 
 static bool line_is(const char *line, size_t len, const char *path)
 {
@@ -64,19 +65,39 @@ static bool package_name(const char *list, char *name, size_t size)
 	return true;
 }
 
+/* "mariadb-server-core" is alike "/usr/sbin/mariadbd". */
+static bool is_alike(const char *package, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(package, slash ? slash + 1 : path, ALIKE);
+}
+
+/* Looks into the lists of the packages whose name is alike the file's, or of the others. */
+static int look_through(DIR *folder, bool alike, const char *path, char *name, size_t size)
+{
+	const struct dirent *entry;
+
+	rewinddir(folder);
+	for (size_t i = 0; i < LISTS_MAX && (entry = readdir(folder)); i++) {
+		if (package_name(entry->d_name, name, size) && is_alike(name, path) == alike &&
+		    list_has(dirfd(folder), entry->d_name, path))
+			return 0;
+	}
+	return -ENOENT;
+}
+
 int package__of_lists(const char *lists, const char *path, char *name, size_t size)
 {
 	DIR *folder = opendir(lists);
-	const struct dirent *entry;
-	int err = -ENOENT;
+	int err;
 
 	if (!folder)
 		return -ENOENT;
-	for (size_t i = 0; i < LISTS_MAX && err && (entry = readdir(folder)); i++) {
-		if (package_name(entry->d_name, name, size) &&
-		    list_has(dirfd(folder), entry->d_name, path))
-			err = 0;
-	}
+	/* All lists of a thousand packages are 5 MB, which takes 10 ms. */
+	err = look_through(folder, true, path, name, size);
+	if (err)
+		err = look_through(folder, false, path, name, size);
 	closedir(folder);
 	return err;
 }
