@@ -40,8 +40,7 @@ static struct {
 	pid_t ended;		 /* ESRCH for it */
 	int fail_from, fail_err; /* every call from this one on; 0: none */
 	int calls, links;
-	bool held;	  /* closings wait */
-	uint32_t staying; /* probes of the link that was closed last */
+	bool held; /* closings wait */
 	int kept[4], kept_cnt;
 	int fds[MAX_LINKS];
 	bool closed[MAX_LINKS];
@@ -104,13 +103,12 @@ int link_holder__keep(struct link_holder *k, int fd)
 	return 0;
 }
 
-int link_holder__close(struct link_holder *k, int link, uint32_t staying)
+int link_holder__close(struct link_holder *k, int link)
 {
 	assert_true(link >= 0 && link < kernel.links && !kernel.closed[link]);
 	assert_false(kernel.held);
 	close(kernel.fds[link]);
 	kernel.closed[link] = true;
-	kernel.staying = staying;
 	return 0;
 }
 
@@ -1219,52 +1217,6 @@ static void a_survey(void **state)
 	assert_attached(1001);
 }
 
-/* Of a survey's functions those that nobody has called keep their probes until true ones are in. */
-static void a_survey_that_leaves_some_in(void **state)
-{
-	const uint32_t list[] = {1, 2, 40}, quiet[] = {1, 40};
-	const struct survey_list stays = {.functions = quiet, .cnt = 2, .stays = true};
-
-	set_processes(1);
-	assert_int_equal(take_survey(&session, list, 3), 0);
-	assert_int_equal(groups__leave_in(&groups, &session, NULL, &plan, &target, &stays), 0);
-	assert_int_equal(kernel.links, 2);
-	assert_int_equal(count(PROG_SURVEY, 1000, entry_offset(1)), 2);
-	assert_int_equal(count(PROG_SURVEY, 1000, entry_offset(2)), 1);
-	groups__take_out_survey(&groups);
-	assert_true(kernel.closed[0] && !kernel.closed[1]);
-	assert_int_equal(kernel.staying, 2);
-	assert_int_equal(attach(&session), FUNCTIONS);
-	assert_false(kernel.closed[1]);
-	groups__take_out_left_in(&groups);
-	assert_true(kernel.closed[1] && !kernel.closed[2]);
-	assert_int_equal(kernel.staying, 2);
-	assert_int_equal(take_survey(&session, list, 3), 0);
-	groups__take_out_survey(&groups);
-	assert_int_equal(kernel.staying, 0);
-}
-
-/* Nothing is put in twice where nobody has called any of them, in any turn. */
-static void a_survey_that_leaves_all_in(void **state)
-{
-	const uint32_t list[] = {1, 2}, more[] = {3};
-	const struct survey_list all = {.functions = list, .cnt = 2, .stays = true};
-	const struct survey_list rest = {.functions = more, .cnt = 1, .stays = true};
-
-	set_processes(2);
-	assert_int_equal(take_survey(&session, list, 2), 0);
-	assert_int_equal(groups__leave_in(&groups, &session, NULL, &plan, &target, &all), 0);
-	groups__take_out_survey(&groups);
-	assert_int_equal(take_survey(&session, more, 1), 0);
-	assert_int_equal(groups__leave_in(&groups, &session, NULL, &plan, &target, &rest), 0);
-	groups__take_out_survey(&groups);
-	assert_int_equal(kernel.links, 4);
-	for (int i = 0; i < 4; i++)
-		assert_false(kernel.closed[i]);
-	groups__take_out_left_in(&groups);
-	assert_all_closed();
-}
-
 /* Where true links are for children as well, those of a survey are, too. */
 static void a_survey_of_children(void **state)
 {
@@ -1596,8 +1548,6 @@ int main(void)
 		TEST(bound_for_the_sake_of_strangers),
 		TEST(binding_that_fails),
 		TEST(a_survey),
-		TEST(a_survey_that_leaves_some_in),
-		TEST(a_survey_that_leaves_all_in),
 		TEST(a_survey_of_children),
 		TEST(a_survey_of_regions),
 		TEST(a_survey_that_is_refused),

@@ -471,29 +471,17 @@ void group__unlink_exits(struct groups *g, struct group *grp)
 	size_t cnt = grp->exits_to - grp->exits_from;
 
 	for (size_t i = grp->exits_from; i < grp->exits_to; i++)
-		link_holder__close(g->link_holder, grp->links[i], 0);
+		link_holder__close(g->link_holder, grp->links[i]);
 	for (size_t i = grp->exits_to; i < grp->links_cnt; i++)
 		grp->links[i - cnt] = grp->links[i];
 	grp->links_cnt -= cnt;
 	grp->exits_to = grp->exits_from;
 }
 
-/* Of a survey's group: how many of its probes others have as well, about. */
-static uint32_t probes_staying(const struct groups *g, const struct group *grp)
-{
-	uint32_t cnt = 0;
-
-	for (size_t i = 0; i < grp->members_cnt; i++)
-		cnt += g->outcome.functions[grp->members[i].function].left_in;
-	return cnt;
-}
-
 void group__unlink(struct groups *g, struct group *grp)
 {
-	uint32_t staying = grp->survey ? probes_staying(g, grp) : 0;
-
 	for (size_t i = 0; i < grp->links_cnt; i++)
-		link_holder__close(g->link_holder, grp->links[i], staying);
+		link_holder__close(g->link_holder, grp->links[i]);
 	grp->links_cnt = grp->exits_from = grp->exits_to = 0;
 }
 

@@ -38,7 +38,6 @@ struct group {
 	bool exits_only;  /* of functions whose entries are elsewhere */
 	uint8_t calls;	  /* enum calls_class */
 	bool survey;	  /* its calls are counted, and nothing else: entries and begins alone */
-	bool left_in;	  /* such a group, that stays until true probes are in */
 	bool burst;	  /* of dropped functions, for a moment */
 	bool lines;	  /* the sites of lines that the plan has in the object; no members */
 	struct group_member *members;

@@ -28,7 +28,6 @@ static int survey_process(struct attach_ctx *ctx, const struct survey_list *list
 	if (err)
 		return err;
 	grp->survey = !list->burst;
-	grp->left_in = list->stays;
 	grp->burst = list->burst;
 	err = group__link(ctx, grp);
 	return err == -ESRCH ? 0 : err; /* a process that has ended needs no probes */
@@ -70,65 +69,22 @@ int groups__survey(struct groups *g, const struct backend *backend,
 	return err;
 }
 
-/* Whether these are all functions that are counted now. */
-static bool are_all(const struct groups *g, const struct survey_list *list)
-{
-	bool all = true;
-
-	for (size_t i = 0; i < list->cnt; i++)
-		g->outcome.functions[list->functions[i]].left_in = true;
-	for (size_t i = 0; all && i < g->groups_cnt; i++) {
-		const struct group *grp = g->groups[i];
-
-		for (size_t k = 0; all && k < grp->members_cnt && grp->survey; k++)
-			all = g->outcome.functions[grp->members[k].function].left_in;
-	}
-	return all;
-}
-
-int groups__leave_in(struct groups *g, const struct backend *backend,
-		     const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,
-		     const struct survey_list *list)
-{
-	if (!are_all(g, list))
-		return groups__survey(g, backend, skel, p, t, list);
-	for (size_t i = 0; i < g->groups_cnt; i++)
-		g->groups[i]->left_in |= g->groups[i]->survey;
-	return 0;
-}
-
-enum kind { SURVEY, LEFT_IN, BURST };
-
-static enum kind kind_of(const struct group *grp)
-{
-	return grp->burst ? BURST : grp->left_in ? LEFT_IN : SURVEY;
-}
-
-static void take_out(struct groups *g, enum kind kind)
+static void take_out(struct groups *g, bool burst)
 {
 	for (size_t i = g->groups_cnt; i-- > 0;) {
-		struct group *grp = g->groups[i];
-
-		if ((grp->burst || grp->survey) && kind_of(grp) == kind)
-			group__close(g, grp);
+		if (burst ? g->groups[i]->burst : g->groups[i]->survey)
+			group__close(g, g->groups[i]);
 	}
-}
-
-void groups__take_out_left_in(struct groups *g)
-{
-	take_out(g, LEFT_IN);
-	for (size_t i = 0; i < g->outcome.functions_cnt; i++)
-		g->outcome.functions[i].left_in = false;
 }
 
 void groups__take_out_survey(struct groups *g)
 {
-	take_out(g, SURVEY);
+	take_out(g, false);
 	/* What is put in next would wait for a lock with each probe, and so would this. */
 	link_holder__settle(g->link_holder);
 }
 
 void groups__take_out_burst(struct groups *g)
 {
-	take_out(g, BURST);
+	take_out(g, true);
 }

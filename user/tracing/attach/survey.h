@@ -22,7 +22,6 @@ struct survey_list {
 	const uint32_t *functions;
 	size_t cnt;
 	bool burst; /* calls are recorded */
-	bool stays; /* they are not taken out with the others of a survey */
 };
 
 /* Puts the probes of these functions in, in all processes that true ones would be in. Functions
@@ -32,19 +31,7 @@ int groups__survey(struct groups *g, const struct backend *backend,
 		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,
 		   const struct survey_list *list);
 
-/*
- * Has the probes of some of the functions that a survey counts stay in when the others are taken
- * out. The kernel changes an instruction, for which it stops all CPUs that run the target, as the
- * first probe comes and the last one goes: so true probes that come meanwhile take a third of the
- * time. `list->stays` must be set. As groups__survey().
- */
-int groups__leave_in(struct groups *g, const struct backend *backend,
-		     const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,
-		     const struct survey_list *list);
-/* Has these taken out, in the background, once true ones are in. */
-void groups__take_out_left_in(struct groups *g);
-
-/* Has all of one kind taken out, in the background; of a survey what is not left in. */
+/* Has all of one kind taken out, in the background. */
 void groups__take_out_survey(struct groups *g);
 void groups__take_out_burst(struct groups *g);
 

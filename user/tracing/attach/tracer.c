@@ -168,7 +168,6 @@ static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t,
 		       const bool *called)
 {
-	int64_t attached;
 	int err = tracer__tell_lists(tr);
 
 	if (!err)
@@ -184,9 +183,7 @@ int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct tar
 	tr->skel->bss->returns_proven = p->traits & EXIT_UNSAFE_TRAITS;
 	if (p->go)
 		tell_goroutines(tr, &p->go_layout);
-	attached = groups__attach(&tr->groups, tr->backend, tr->skel, p, t);
-	groups__take_out_left_in(&tr->groups);
-	return attached;
+	return groups__attach(&tr->groups, tr->backend, tr->skel, p, t);
 }
 
 bool tracer__surveys(const struct tracer *tr)
@@ -208,14 +205,6 @@ int tracer__survey(struct tracer *tr, const struct plan *p, const struct target 
 void tracer__take_out_survey(struct tracer *tr)
 {
 	groups__take_out_survey(&tr->groups);
-}
-
-int tracer__leave_in(struct tracer *tr, const struct plan *p, const struct target *t,
-		     const uint32_t *functions, size_t cnt)
-{
-	const struct survey_list list = {.functions = functions, .cnt = cnt, .stays = true};
-
-	return groups__leave_in(&tr->groups, tr->backend, tr->skel, p, t, &list);
 }
 
 void tracer__end_survey(struct tracer *tr)

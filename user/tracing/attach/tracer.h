@@ -151,11 +151,6 @@ bool tracer__misses_contexts(const struct tracer *tr);
 int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
 		   const uint32_t *functions, size_t cnt);
 void tracer__take_out_survey(struct tracer *tr);
-/* Has the probes of some of these functions, in order, stay in, though they do not count any more
- * once others follow, until tracer__attach() has put true ones in: it takes less time then. Returns
- * 0 or -errno. */
-int tracer__leave_in(struct tracer *tr, const struct plan *p, const struct target *t,
-		     const uint32_t *functions, size_t cnt);
 /* Nothing is counted any more: hits that are being counted right now may be. */
 void tracer__end_survey(struct tracer *tr);
 bool tracer__surveys(const struct tracer *tr);

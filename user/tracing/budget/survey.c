@@ -61,8 +61,7 @@ struct survey {
 	uint64_t *before, *calls;	     /* the same */
 	uint32_t *list;			     /* functions to count */
 	uint32_t list_cnt;
-	uint32_t *quiet; /* of a turn's functions those that nobody has called */
-	uint32_t next;	 /* from this function on there was no time to look */
+	uint32_t next; /* from this function on there was no time to look */
 	struct turn *turns;
 	size_t turns_cnt;
 	/* While all probes of a turn were in: */
@@ -98,9 +97,8 @@ static int survey_init(struct survey *s, const struct budget_inputs *in)
 	s->before = calloc(cnt + 1, sizeof(*s->before));
 	s->calls = calloc(cnt + 1, sizeof(*s->calls));
 	s->list = calloc(cnt + 1, sizeof(*s->list));
-	s->quiet = calloc(cnt + 1, sizeof(*s->quiet));
 	s->turns = calloc(cnt / MIN_TURN + 2, sizeof(*s->turns));
-	if (!s->functions || !s->before || !s->calls || !s->list || !s->quiet || !s->turns)
+	if (!s->functions || !s->before || !s->calls || !s->list || !s->turns)
 		return -ENOMEM;
 	for (size_t i = 0; i < cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
@@ -124,7 +122,6 @@ static void survey_fini(struct survey *s)
 	free(s->before);
 	free(s->calls);
 	free(s->list);
-	free(s->quiet);
 	free(s->turns);
 }
 
@@ -164,28 +161,14 @@ static void watch_turn(struct survey *s, struct turn *t, uint64_t ns, double cos
 	s->cpu_ns += cpu_clock__read(&s->clock, s->in, false) - cpu_ns;
 }
 
-/* Probes that nobody has met stay where true ones will be. */
-static int leave_quiet(struct survey *s, const struct turn *t)
-{
-	size_t cnt = 0;
-
-	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
-		if (!s->calls[s->list[i]])
-			s->quiet[cnt++] = s->list[i];
-	}
-	return cnt ? tracer__leave_in(s->in->tracer, s->in->plan, s->in->target, s->quiet, cnt) : 0;
-}
-
 /* Counts functions of the list, all at once. Returns 0 or -errno. */
-static int take_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns, bool leaves)
+static int take_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns)
 {
 	int err = tracer__survey(s->in->tracer, s->in->plan, s->in->target, s->list + t->first,
 				 t->cnt);
 
 	if (!err)
 		watch_turn(s, t, ns, cost_ns);
-	if (!err && leaves)
-		err = leave_quiet(s, t);
 	tracer__take_out_survey(s->in->tracer);
 	return err;
 }
@@ -225,7 +208,7 @@ static int look_at_all(struct survey *s)
 			.first = at,
 			.cnt = s->list_cnt - at < size ? s->list_cnt - at : size,
 		};
-		err = take_turn(s, t, ns, LOOK_COST_NS, true);
+		err = take_turn(s, t, ns, LOOK_COST_NS);
 		at += t->cnt;
 		took_ns = now_ns() - began - t->took_ns;
 		if (now_ns() - s->start_ns >= MOST_NS)
@@ -263,7 +246,7 @@ static int look_again(struct survey *s)
 		  100 * unseen, t.cnt);
 	if (cnt < 0 || !t.cnt)
 		return cnt < 0 ? (int)cnt : 0;
-	err = take_turn(s, &t, AGAIN_NS, AGAIN_COST_NS, false);
+	err = take_turn(s, &t, AGAIN_NS, AGAIN_COST_NS);
 	if (!err)
 		judge_turn(s, &t);
 	return err;

@@ -62,7 +62,7 @@ struct request {
 	int link; /* CLOSE: its number */
 	int attach_type, return_probes;
 	pid_t pid;
-	uint32_t cnt;	     /* of probes; CLOSE: of those that stay in; MAKE_MAP: of entries */
+	uint32_t cnt;	     /* of probes; MAKE_MAP: of entries */
 	uint32_t semaphores; /* whether there are some */
 	uint32_t basic;	     /* LOAD_LATE: struct late_kind's */
 	uint32_t what;	     /* TRACEPOINTS: enum tracepoints; MAKE_MAP: enum loose_map */
@@ -123,14 +123,13 @@ static void links_look_again(struct links *l)
 	l->put_off_cnt = cnt;
 }
 
-static int link_close(struct links *l, int number, uint32_t staying)
+static int link_close(struct links *l, int number)
 {
 	struct held link;
 
 	if (number < 0 || (size_t)number >= l->cnt || l->held[number].fd < 0)
 		return -ENOENT;
 	link = l->held[number];
-	link.probes -= staying < link.probes ? staying : link.probes;
 	l->held[number].fd = -1;
 	if ((size_t)number < l->first_free)
 		l->first_free = number;
@@ -148,7 +147,7 @@ static int links_close(struct links *l)
 {
 	closer__hold(l->closer, false);
 	for (size_t i = 0; i < l->cnt; i++)
-		link_close(l, i, 0);
+		link_close(l, i);
 	l->cnt = l->first_free = 0;
 	links_look_again(l);
 	closer__drain(l->closer);
@@ -310,7 +309,7 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 	if (req->kind == LINK && fds->cnt == LINK_FDS && req->cnt <= MAX_COUNT)
 		answer = link_one(socket, &s->links, req, fds, &alive);
 	else if (req->kind == CLOSE)
-		answer = link_close(&s->links, req->link, req->cnt);
+		answer = link_close(&s->links, req->link);
 	else if (req->kind == HOLD || req->kind == GO_ON)
 		answer = hold(&s->links, req->kind == HOLD);
 	else if (req->kind == SETTLE)
@@ -499,9 +498,9 @@ int link_holder__keep(struct link_holder *k, int fd)
 	return ask(k, &req, &file) ? answer(k, &none) : -EOWNERDEAD;
 }
 
-int link_holder__close(struct link_holder *k, int link, uint32_t staying)
+int link_holder__close(struct link_holder *k, int link)
 {
-	const struct request req = {.kind = CLOSE, .link = link, .cnt = staying};
+	const struct request req = {.kind = CLOSE, .link = link};
 	struct fds none;
 
 	return ask(k, &req, &no_fds) ? answer(k, &none) : -EOWNERDEAD;

@@ -69,10 +69,9 @@ int link_holder__load_late(struct link_holder *k, const struct late_kind *kind,
 int link_holder__tracepoints(struct link_holder *k, enum tracepoints what);
 int link_holder__make_map(struct link_holder *k, enum loose_map kind, uint32_t cnt, int inner);
 
-/* Closes one link in the background, which takes 30 to 150 ms. `staying`: so many of its probes, or
- * more, stay in, as other links have them as well. Its number may be used again at once. Returns 0
- * or -errno. */
-int link_holder__close(struct link_holder *k, int link, uint32_t staying);
+/* Closes one link in the background, which takes 30 to 150 ms. Its number may be used again at
+ * once. Returns 0 or -errno. */
+int link_holder__close(struct link_holder *k, int link);
 
 /* Until it is called with false: links that are to be closed wait, as taking out probes and putting
  * some in hinder each other. */
