@@ -501,6 +501,11 @@ uint64_t tracer__linking_ns(const struct tracer *tr)
 	return link_holder__cpu_ns(tr->groups.link_holder);
 }
 
+uint64_t tracer__making_ns(const struct tracer *tr)
+{
+	return link_holder__making_ns(tr->groups.link_holder);
+}
+
 bool tracer__is_unbound(const struct tracer *tr, size_t index)
 {
 	return groups__is_unbound(&tr->groups, index);

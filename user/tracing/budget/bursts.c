@@ -476,7 +476,7 @@ static double linking_cost(const struct bursts *b, double probes)
 /* A look has been taken: when the next one is due. */
 static void turn_taken(struct bursts *b, struct turns *t, const struct look *l)
 {
-	double pause_ns = turns__pause_ns(t, &b->seen, b->in->tracer, l);
+	double pause_ns = turns__pause_ns(t, b->in->tracer, l);
 
 	/* One that came early, with a burst, is made up for. */
 	t->next_ran_ns =
@@ -520,7 +520,7 @@ static int take_window(struct bursts *b)
 	if (err)
 		return err;
 	err = tracer__survey(b->in->tracer, b->in->plan, b->in->target, b->functions, b->list_cnt);
-	look__made(&look);
+	look__made(&look, b->in->tracer);
 	if (!err) {
 		read_counts(b, &from, true, false);
 		charge_passed(b);
@@ -605,7 +605,7 @@ static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 	tracer__forget_bursts(b->in->tracer, now);
 	err = tracer__put_in_burst(b->in->tracer, b->in->plan, b->in->target, b->functions,
 				   b->list_cnt);
-	look__made(&look);
+	look__made(&look, b->in->tracer);
 	if (!err) {
 		read_counts(b, &from, true, false);
 		tracer__record_burst(b->in->tracer, true);

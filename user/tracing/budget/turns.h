@@ -27,14 +27,15 @@ struct look {
 	uint64_t at_ns;	    /* the time, */
 	uint64_t thread_ns; /* this thread's CPU time */
 	uint32_t children;  /* and the children that the target had made */
+	uint64_t making_ns; /* CPU time for making links up to then; once its own are made: for them
+			     */
 	uint64_t made_ns;   /* how long its links took to be made */
 	double cpus;	    /* that the target kept busy meanwhile */
 	double cost_ns;	    /* calls and probes, to the target */
 };
 
-/* CPU time of the link holder, and children, up to the last look. */
+/* Children that the target had made when looks began to be taken. */
 struct turns_seen {
-	uint64_t linking_ns;
 	uint32_t children;
 };
 
@@ -47,7 +48,7 @@ bool turns__forks(const struct turns_seen *seen, const struct tracer *tr);
 /* A look begins, at that time of the target. */
 struct look look__begin(const struct tracer *tr, uint64_t ran_ns);
 /* The links of the look are there. */
-void look__made(struct look *l);
+void look__made(struct look *l, const struct tracer *tr);
 
 /*
  * Whether it is time for a look. The first one comes at once; but who forks waits while probes come
@@ -63,7 +64,6 @@ double turns__usual_ns(const struct turns *t);
 
 /* A look has been taken: how long the target has to run before the next one, in ns. Proftrace's own
  * CPU time counts as well, which a target on a busy machine does without. */
-double turns__pause_ns(struct turns *t, struct turns_seen *seen, const struct tracer *tr,
-		       const struct look *l);
+double turns__pause_ns(struct turns *t, const struct tracer *tr, const struct look *l);
 
 #endif

@@ -432,6 +432,22 @@ uint64_t link_holder__cpu_ns(const struct link_holder *k)
 	return clock_getcpuclockid(k->pid, &clock) ? 0 : clock_ns(clock);
 }
 
+uint64_t link_holder__making_ns(const struct link_holder *k)
+{
+	unsigned long long ns = 0;
+	char path[48];
+	FILE *f;
+
+	/* A process's file is of its first thread alone. */
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", k->pid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%llu", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
 static const struct fds no_fds;
 
 /* Asks for something; data that belongs to it may follow. False: the link holder has gone. */
