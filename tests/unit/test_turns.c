@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What a look at dropped functions is charged with, and when the next one is due. */
+/* Charges of looks at dropped functions, and when the next one is due. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -59,6 +59,19 @@ static void own_links_are_charged(void **state)
 	assert_int_equal(t.cnt, 1);
 }
 
+static void a_link_holder_that_is_killed(void **state)
+{
+	struct turns t = {.share = 0.01};
+	struct look look;
+
+	world.making_ns = 500 * MS;
+	look = look__begin(NULL, 0);
+	world.making_ns = 0;
+	look__made(&look, NULL);
+	turns__pause_ns(&t, NULL, &look);
+	assert_true(t.cost_ns < THREADS);
+}
+
 static void looks_are_due_by_their_average(void **state)
 {
 	struct turns t = {.share = 0.01, .cost_ns = 30 * MS, .cnt = 3};
@@ -96,6 +109,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(own_links_are_charged),
+		TEST(a_link_holder_that_is_killed),
 		TEST(looks_are_due_by_their_average),
 		TEST(a_target_that_forks_runs_first),
 	};

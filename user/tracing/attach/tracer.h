@@ -272,7 +272,7 @@ uint64_t tracer__held_ns(const struct tracer *tr);
 
 /* CPU time, in ns, that putting probes in and taking them out has taken of the link holder. */
 uint64_t tracer__linking_ns(const struct tracer *tr);
-/* The same of putting them in alone. */
+/* CPU time, in ns, that putting probes in has taken of the link holder, without taking them out. */
 uint64_t tracer__making_ns(const struct tracer *tr);
 
 /* Counts a process as one of the target's own; it has no return probes if its pages of code are

@@ -47,8 +47,11 @@ struct look look__begin(const struct tracer *tr, uint64_t ran_ns)
 
 void look__made(struct look *l, const struct tracer *tr)
 {
+	uint64_t making_ns = tracer__making_ns(tr);
+
 	l->made_ns = now_ns() - l->at_ns;
-	l->making_ns = tracer__making_ns(tr) - l->making_ns;
+	/* The link holder may have been killed meanwhile. */
+	l->making_ns = making_ns > l->making_ns ? making_ns - l->making_ns : 0;
 }
 
 bool turns__due(struct turns *t, const struct turns_seen *seen, const struct tracer *tr,

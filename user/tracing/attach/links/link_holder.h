@@ -33,7 +33,8 @@ int link_holder__fd(const struct link_holder *k);
 
 /* CPU time that the link holder has had, in ns; 0: not known. */
 uint64_t link_holder__cpu_ns(const struct link_holder *k);
-/* The same of its first thread, which makes links; others close them, in the background. */
+/* CPU time, in ns, of the thread that makes links; others close them, in the background. 0: not
+ * known. */
 uint64_t link_holder__making_ns(const struct link_holder *k);
 
 /* link__create() by the link holder, which holds the link. Returns the link's number or -errno;
