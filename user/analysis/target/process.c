@@ -240,6 +240,22 @@ void process__root(pid_t pid, char *buf, size_t size)
 		snprintf(buf, size, "/proc/%d/root", pid);
 }
 
+uint64_t process__first_thread_ns(pid_t pid)
+{
+	unsigned long long ns = 0;
+	char path[64];
+	FILE *f;
+
+	/* The file of a process is of its first thread alone. */
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%llu", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
 int process__cpu_ns(pid_t pid, uint64_t *ns)
 {
 	struct timespec ts;

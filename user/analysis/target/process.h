@@ -59,4 +59,7 @@ uint32_t process__code_pages(pid_t pid);
 /* The CPU time that a live process has had, all threads together, in ns. Returns 0 or -errno. */
 int process__cpu_ns(pid_t pid, uint64_t *ns);
 
+/* CPU time, in ns, that its first thread has had; 0: not known. */
+uint64_t process__first_thread_ns(pid_t pid);
+
 #endif

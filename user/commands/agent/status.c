@@ -19,22 +19,18 @@
 #include <unistd.h>
 
 #include "agent/state.h"
+#include "target/process.h"
 #include "util/json.h"
 #include "util/log.h"
 
 /* Adds what a process that runs has taken. */
 static void add_process(pid_t pid, uint64_t *cpu_ns, uint64_t *memory)
 {
-	unsigned long ns = 0, kib = 0;
+	unsigned long kib = 0;
 	char path[64], line[256];
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", pid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%lu", &ns) == 1)
-		*cpu_ns += ns;
-	if (f)
-		fclose(f);
+	*cpu_ns += process__first_thread_ns(pid);
 	/* What several of them have in common counts once. */
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
 	f = fopen(path, "re");

@@ -22,7 +22,6 @@
 #include "security/privilege.h"
 #include "target/process.h"
 #include "util/array.h"
-#include "util/clock.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -427,25 +426,14 @@ int link_holder__fd(const struct link_holder *k)
 
 uint64_t link_holder__cpu_ns(const struct link_holder *k)
 {
-	clockid_t clock;
+	uint64_t ns;
 
-	return clock_getcpuclockid(k->pid, &clock) ? 0 : clock_ns(clock);
+	return process__cpu_ns(k->pid, &ns) ? 0 : ns;
 }
 
 uint64_t link_holder__making_ns(const struct link_holder *k)
 {
-	unsigned long long ns = 0;
-	char path[48];
-	FILE *f;
-
-	/* A process's file is of its first thread alone. */
-	snprintf(path, sizeof(path), "/proc/%d/schedstat", k->pid);
-	f = fopen(path, "re");
-	if (f && fscanf(f, "%llu", &ns) != 1)
-		ns = 0;
-	if (f)
-		fclose(f);
-	return ns;
+	return process__first_thread_ns(k->pid);
 }
 
 static const struct fds no_fds;
