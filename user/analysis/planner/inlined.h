@@ -39,7 +39,7 @@ void plan_inlined__met(struct plan_inlined *in, uint32_t object, uint64_t ns);
 /*
  * Sets functions[] to the numbers of those that are inlined at `at`, the outermost first; *cnt: how
  * many, 0 where nothing tells. Debug information of an object is opened at its first call of this;
- * what takes a moment to read, as soon as the object's code has been met for ten times as long.
+ * what takes a moment to read, as soon as the object's code has been met for fifty times as long.
  * Debug information that takes too long to read is left out, with a line logged. Returns 0,
  * -ENOMEM, -E2BIG (the plan is full) or -EAGAIN (not opened as yet).
  */
