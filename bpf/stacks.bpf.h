@@ -19,7 +19,7 @@
 #include "callstacks.bpf.h"
 
 #define MAX_STACKS	   16384
-#define STACK_PAGES	   65536 /* places in the cache of stacks by page */
+#define STACK_PAGES	   (2 * MAX_STACKS) /* places in the cache of stacks by page */
 #define PAGE_SHIFT	   12
 #define EAGER_PAGES	   4 /* of a new stack put into the cache: where most calls are */
 #define ADDRESS_MAX	   (1ull << 56)

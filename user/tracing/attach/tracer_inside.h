@@ -53,8 +53,10 @@ struct tracer {
 struct tracer_options;
 
 /* Sizes the tables of programs that are not loaded yet, and tells these how large they are; leaves
- * out programs that no table is for. `unwinds`: the programs can. */
-void tracer__size(struct tracer *tr, const struct tracer_options *opts, bool unwinds);
+ * out programs that no table is for. `processes`: the target's, 0 where any may come; `unwinds`:
+ * the programs can. */
+void tracer__size(struct tracer *tr, const struct tracer_options *opts, size_t processes,
+		  bool unwinds);
 
 /* Lets the events of a process count. Returns 0 or -errno. */
 int tracer__admit(struct tracer *tr, pid_t pid);

@@ -161,7 +161,7 @@ static int begin_backend(struct tracer *tr, uint32_t number, const struct tracer
 		goto failed;
 	choose_programs(tr, backend, opts);
 	choose_system_calls(tr, opts);
-	tracer__size(tr, opts, !backend->lacks);
+	tracer__size(tr, opts, t->processes_cnt, !backend->lacks);
 	tr->groups.unbound = !t->processes_cnt || opts->follow || opts->whom;
 	tr->groups.small = opts->drops;
 	tr->skel->rodata->has_bursts = tr->surveys && opts->bursts;

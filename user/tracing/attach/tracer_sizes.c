@@ -14,7 +14,7 @@
 #define FEW_GOROUTINES 4096	  /* at a time, where they come unexpected */
 #define MAX_FRAMES     (1u << 19)
 #define MAX_CHUNKS     (1u << 22) /* 4 GB */
-#define MAX_FOLLOWED   (1u << 16) /* processes at a time */
+#define MAX_FOLLOWED   (1u << 14) /* processes at a time */
 
 static uint32_t power_of_two(uint32_t at_least)
 {
@@ -135,6 +135,15 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 #define MAX_SEEDS	  (1u << 11) /* two for each, 1.5 KB */
 #define MAX_UNWIND_TABLES (1u << 12)
 #define MAX_SPACES	  (1u << 10) /* processes at a time, 20 KB each */
+#define MIN_SPACES	  (1u << 8)
+
+/* Room for the mappings of so many processes and those that they will fork; 0: any may come. */
+static uint32_t spaces_wanted(size_t processes)
+{
+	if (!processes || processes >= MAX_SPACES / 4)
+		return MAX_SPACES;
+	return processes <= MIN_SPACES / 4 ? MIN_SPACES : power_of_two(4 * processes);
+}
 
 #define MIN_SAMPLES (1u << 8)
 #define MAX_SAMPLES (1u << 14) /* 24 MB, and as much for the other half */
@@ -187,7 +196,8 @@ static void size_waits(struct tracer *tr, const struct tracer_options *opts, boo
 }
 
 /* Sizes the tables of all that is unwound. `unwinds`: the programs that are loaded can. */
-static void size_unwinding(struct tracer *tr, const struct tracer_options *opts, bool unwinds)
+static void size_unwinding(struct tracer *tr, const struct tracer_options *opts, size_t processes,
+			   bool unwinds)
 {
 	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
@@ -198,7 +208,7 @@ static void size_unwinding(struct tracer *tr, const struct tracer_options *opts,
 	if (!unwinds)
 		return;
 	tables->unwind_tables_cap = MAX_UNWIND_TABLES;
-	tables->unwind_spaces_cap = MAX_SPACES;
+	tables->unwind_spaces_cap = spaces_wanted(opts->whom || opts->follow ? 0 : processes);
 	tables->callers_cap = opts->callers ? MAX_CALLERS : 0;
 	tables->seeds_cap = opts->seeds ? MAX_SEEDS : 0;
 	skel->rodata->keep_spaces = true;
@@ -208,7 +218,8 @@ static void size_unwinding(struct tracer *tr, const struct tracer_options *opts,
 	skel->rodata->callers_cap = tables->callers_cap;
 }
 
-static void size_tables(struct tracer *tr, const struct tracer_options *opts, bool unwinds)
+static void size_tables(struct tracer *tr, const struct tracer_options *opts, size_t processes,
+			bool unwinds)
 {
 	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
@@ -238,7 +249,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, bo
 	size_calls(tr, opts->calls_bytes);
 	size_values(tr, opts);
 	size_lines(tr, opts);
-	size_unwinding(tr, opts, unwinds);
+	size_unwinding(tr, opts, processes, unwinds);
 	size_waits(tr, opts, unwinds);
 	if (opts->max_depth)
 		skel->rodata->max_level = opts->max_depth;
@@ -260,8 +271,9 @@ static void size_maps(const struct proftrace_bpf *skel, const struct tracer_tabl
 	WIRE_MAPS(SIZE_MAP)
 }
 
-void tracer__size(struct tracer *tr, const struct tracer_options *opts, bool unwinds)
+void tracer__size(struct tracer *tr, const struct tracer_options *opts, size_t processes,
+		  bool unwinds)
 {
-	size_tables(tr, opts, unwinds);
+	size_tables(tr, opts, processes, unwinds);
 	size_maps(tr->skel, &tr->tables);
 }
