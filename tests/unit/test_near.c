@@ -86,7 +86,12 @@ static void child(int cpu, bool runs, int policy)
 
 static int busy_cpu(void)
 {
-	return process__busy_cpu(children, children_cnt);
+	struct process_thread busy;
+
+	if (!process__busy_thread(children, children_cnt, &busy))
+		return -1;
+	assert_int_equal(process__thread_cpu(&busy), busy.cpu);
+	return busy.cpu;
 }
 
 static void the_one_that_runs(void **state)
@@ -128,13 +133,15 @@ static void a_real_time_thread(void **state)
 
 static void nobody(void **state)
 {
+	struct process_thread busy;
 	pid_t gone = fork();
 
 	if (!gone)
 		_exit(0);
 	assert_int_equal(waitpid(gone, NULL, 0), gone);
-	assert_int_equal(process__busy_cpu(NULL, 0), -1);
-	assert_int_equal(process__busy_cpu(&gone, 1), -1);
+	assert_false(process__busy_thread(NULL, 0, &busy));
+	assert_false(process__busy_thread(&gone, 1, &busy));
+	assert_int_equal(process__thread_cpu(&(struct process_thread){gone, gone, 0}), -1);
 }
 
 static bool runs_on(const cpu_set_t *expected)

@@ -24,7 +24,7 @@
 #define STAT_CPU     39
 #define STAT_POLICY  41
 
-#define MOST_THREADS 16 /* that process__busy_cpu() looks at */
+#define MOST_THREADS 16 /* that process__busy_thread() looks at */
 
 int process__status(pid_t pid, struct process_status *st)
 {
@@ -140,35 +140,43 @@ uint64_t process__started(pid_t pid)
 
 /* A search for the one busy thread. */
 struct busy {
-	int cpu;	  /* of the one that runs; -1: none does */
-	int last;	  /* where the one with the most CPU time ran last; -1: there is none */
-	uint64_t most;	  /* its CPU time, in clock ticks, plus 1 */
-	unsigned threads; /* so far */
+	struct process_thread runs; /* tid 0: none does */
+	struct process_thread most; /* the one with the most CPU time; tid 0: there is none */
+	uint64_t ticks;		    /* its CPU time, plus 1 */
+	unsigned threads;	    /* so far */
 };
 
-/* Looks at one thread. False: there can be no answer. */
-static bool busy_thread(struct busy *b, const char *text)
+/* Looks at one thread, by its /proc/PID/task/TID/stat. False: there can be no answer. */
+static bool busy_thread(struct busy *b, pid_t pid, const char *text)
 {
 	const char *state = stat_field(text, STAT_STATE);
 	uint64_t ticks = stat_number(text, STAT_UTIME) + stat_number(text, STAT_STIME) + 1;
 	unsigned policy = stat_number(text, STAT_POLICY);
-	int cpu = stat_number(text, STAT_CPU);
+	const struct process_thread t = {pid, atoi(text), stat_number(text, STAT_CPU)};
 
 	if (++b->threads > MOST_THREADS)
 		return false;
 	if (!state)
 		return true; /* it has ended */
-	if (*state == 'R' && b->cpu >= 0 && b->cpu != cpu)
+	if (*state == 'R' && b->runs.tid && b->runs.cpu != t.cpu)
 		return false;
 	if (*state == 'R')
-		b->cpu = cpu;
-	if (*state != 'R' && ticks <= b->most)
+		b->runs = t;
+	if (*state != 'R' && ticks <= b->ticks)
 		return true;
-	if (ticks > b->most) {
-		b->most = ticks;
-		b->last = cpu;
+	if (ticks > b->ticks) {
+		b->ticks = ticks;
+		b->most = t;
 	}
 	return policy == SCHED_OTHER || policy == SCHED_BATCH || policy == SCHED_IDLE;
+}
+
+static bool read_thread(pid_t pid, pid_t tid, char *text, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	return read_stat(path, text, size);
 }
 
 static bool busy_process(struct busy *b, pid_t pid)
@@ -181,24 +189,34 @@ static bool busy_process(struct busy *b, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
 	tasks = opendir(path);
 	while (tasks && known && (entry = readdir(tasks))) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, atoi(entry->d_name));
-		if (entry->d_name[0] != '.' && read_stat(path, text, sizeof(text)))
-			known = busy_thread(b, text);
+		if (entry->d_name[0] != '.' &&
+		    read_thread(pid, atoi(entry->d_name), text, sizeof(text)))
+			known = busy_thread(b, pid, text);
 	}
 	if (tasks)
 		closedir(tasks);
 	return known;
 }
 
-int process__busy_cpu(const pid_t *pids, size_t cnt)
+bool process__busy_thread(const pid_t *pids, size_t cnt, struct process_thread *out)
 {
-	struct busy b = {.cpu = -1, .last = -1};
+	struct busy b = {.ticks = 0};
 
 	for (size_t i = 0; i < cnt; i++) {
 		if (!busy_process(&b, pids[i]))
-			return -1;
+			return false;
 	}
-	return b.cpu >= 0 ? b.cpu : b.last;
+	*out = b.runs.tid ? b.runs : b.most;
+	return out->tid;
+}
+
+int process__thread_cpu(const struct process_thread *t)
+{
+	char text[1024];
+
+	return read_thread(t->pid, t->tid, text, sizeof(text)) && stat_field(text, STAT_CPU)
+		       ? (int)stat_number(text, STAT_CPU)
+		       : -1;
 }
 
 uint32_t process__code_pages(pid_t pid)

@@ -33,13 +33,21 @@ bool process__is_gone(pid_t pid);
 /* Whether the process has ended: from then on its PID may be another one's. */
 bool process__has_ended(int pidfd);
 
+struct process_thread {
+	pid_t pid, tid;
+	int cpu; /* that it runs on, or ran on last */
+};
+
 /*
- * The number of the CPU on which these processes run, if they are busy with one thread: it runs
- * there, or nobody runs and it has had the most CPU time and ran there last. -1: several threads
- * run on different CPUs; there are more than 16 threads; or the thread's scheduling policy is a
- * real-time one, so that nobody else may get to run on its CPU.
+ * Sets *out to the one thread that these processes are busy with: it runs, or nobody runs and it
+ * has had the most CPU time. False: there is none; several run on different CPUs; there are more
+ * than 16 threads; or the thread's scheduling policy is a real-time one, so that nobody else may
+ * get to run on its CPU.
  */
-int process__busy_cpu(const pid_t *pids, size_t cnt);
+bool process__busy_thread(const pid_t *pids, size_t cnt, struct process_thread *out);
+
+/* The number of the CPU on which the thread runs, or ran last; -1: it has ended. */
+int process__thread_cpu(const struct process_thread *t);
 
 /* Whether a debugger, or whoever else uses ptrace(2), is at the process. */
 bool process__is_debugged(pid_t pid);

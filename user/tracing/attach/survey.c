@@ -10,6 +10,10 @@
 #include "plan/plan.h"
 #include "target/target.h"
 
+/* Functions of a survey that come and go in one go. The target waits meanwhile, and may move to
+ * another CPU, on which each further probe costs ten times as much: see links/near.h. */
+#define TOGETHER 512
+
 /* Functions [from, to) of the list, which are all of one object, in one process or in all. */
 static int survey_process(struct attach_ctx *ctx, const struct survey_list *list, size_t from,
 			  size_t to)
@@ -61,7 +65,8 @@ int groups__survey(struct groups *g, const struct backend *backend,
 		ctx.object = p->functions[list->functions[from]].object;
 		ctx.obj = &t->objects[ctx.object];
 		for (to = from + 1; to < list->cnt; to++) {
-			if (p->functions[list->functions[to]].object != ctx.object)
+			if (p->functions[list->functions[to]].object != ctx.object ||
+			    (!list->burst && to - from == TOGETHER))
 				break;
 		}
 		err = survey_object(&ctx, t, list, from, to);

@@ -25,7 +25,7 @@ struct near {
 
 /* Has the calling thread run on the CPU of the target's one busy thread until near__leave(), for
  * work on so many probes. Does nothing where they are few, or where there is no such CPU
- * (process__busy_cpu()). */
+ * (process__busy_thread()). */
 void near__go(const struct near *near, size_t probes);
 
 /* Lets the calling thread run where it could run when its process began. */
