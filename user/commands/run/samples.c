@@ -22,6 +22,7 @@
 struct samples {
 	struct sampler *sampler;
 	struct shares *shares; /* NULL: a program of ours takes them */
+	uint32_t cpus;	       /* that the machine may have */
 	uint32_t hz;
 	bool on_paths;
 	bool by_budget; /* as many are taken as that affords */
@@ -54,6 +55,7 @@ static void explain(int err)
 /* As if tracing might cost so many percent, where it may cost anything. */
 #define NO_LIMIT 5.0
 
+/* Read from a file each time. */
 static uint32_t cpus(void)
 {
 	long cnt = sysconf(_SC_NPROCESSORS_CONF);
@@ -66,7 +68,7 @@ static struct sample_budget budget_of(const struct samples *s, const struct opti
 	return (struct sample_budget){
 		.limit = (o->max_overhead > 0 ? o->max_overhead : NO_LIMIT) / 100,
 		.least_hz = SAMPLE_RATE_DEFAULT,
-		.cpus = cpus(),
+		.cpus = s->cpus,
 		.program_ns = PROGRAM_NS,
 		.interrupt_ns = s->interrupt_ns,
 	};
@@ -98,6 +100,7 @@ void samples__new(const struct options *o, struct samples **out)
 		return;
 	s = calloc(1, sizeof(*s));
 	if (s) {
+		s->cpus = cpus();
 		s->on_paths = o->sample_rate;
 		s->bare = !s->on_paths && !o->calls && !o->interval_ns && !o->raw;
 		choose_rate(s, o);
@@ -123,7 +126,7 @@ uint32_t samples__rate(const struct samples *s)
 
 uint32_t samples__most_rate(const struct samples *s)
 {
-	return s && s->by_budget ? sample_rate__most(s->hz, cpus()) : samples__rate(s);
+	return s && s->by_budget ? sample_rate__most(s->hz, s->cpus) : samples__rate(s);
 }
 
 int samples__bind(struct samples *s, const struct tracer *tr)

@@ -677,17 +677,15 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 		tracer__forget_bursts(b->in->tracer, b->ended_ns);
 		b->ended_ns = 0;
 	}
-	if (is_debugged(b))
-		return 0;
 	if (turns__due(&b->bursts, &b->seen, b->in->tracer, ran_ns(b), now_ns,
 		       first_burst_probes(b)))
-		return take_pair(b, now_ns, going);
+		return is_debugged(b) ? 0 : take_pair(b, now_ns, going);
 	/* Probes that are being taken out slow the target down, ten times for moments. */
 	if (b->ended_ns || going)
 		return 0;
-	return turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), now_ns, WINDOW_MOST)
-		       ? take_window(b)
-		       : 0;
+	if (!turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), now_ns, WINDOW_MOST))
+		return 0;
+	return is_debugged(b) ? 0 : take_window(b);
 }
 
 uint64_t bursts__pace_ns(struct bursts *b)
