@@ -88,14 +88,45 @@ static __always_inline bool is_target(u32 tgid)
 const volatile bool keep_cpu_clocks = false;
 struct wire_cpu_clock cpu_clocks[WIRE_CPU_CLOCKS] WRITTEN __attribute__((aligned(64))) = {};
 
-/* This CPU goes on with a thread of that process. */
-static __always_inline void cpu_clock_turns(u32 tgid)
+/* What this CPU's clock tells of its current thread; 0: it has none, or has seen no switch. */
+static __always_inline const struct wire_cpu_clock *cpu_clock_here(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
-	u64 now = bpf_ktime_get_ns(), since;
-	struct wire_cpu_clock *c;
 
-	if (cpu >= WIRE_CPU_CLOCKS)
+	return keep_cpu_clocks && cpu < WIRE_CPU_CLOCKS && cpu_clocks[cpu].since_ns
+		       ? &cpu_clocks[cpu]
+		       : 0;
+}
+
+/* Whether the current thread is the target's. Interrupts are off. One whose process has become the
+ * target's since the last switch may not be. */
+static __always_inline bool current_is_target(const struct task_struct *current)
+{
+	const struct wire_cpu_clock *c = cpu_clock_here();
+
+	return c ? c->runs : is_target(FIELD(current, tgid));
+}
+
+/* Of a switch of threads on a CPU: which are the target's. */
+#define TARGET_LEAVES  1
+#define TARGET_GOES_ON 2
+
+static __always_inline u32 who_changes_hands(const struct task_struct *prev,
+					     const struct task_struct *next)
+{
+	u32 who = is_target(FIELD(next, tgid)) ? TARGET_GOES_ON : 0;
+
+	return current_is_target(prev) || is_target(FIELD(prev, tgid)) ? who | TARGET_LEAVES : who;
+}
+
+/* This CPU goes on with a thread, of the target or not. */
+static __always_inline void cpu_clock_turns(bool target, u64 now)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct wire_cpu_clock *c;
+	u64 since;
+
+	if (!keep_cpu_clocks || cpu >= WIRE_CPU_CLOCKS)
 		return;
 	c = &cpu_clocks[cpu];
 	since = c->since_ns;
@@ -103,7 +134,7 @@ static __always_inline void cpu_clock_turns(u32 tgid)
 	barrier();
 	if (c->runs && now > since)
 		c->ran_ns += now - since;
-	c->runs = is_target(tgid);
+	c->runs = target;
 	barrier();
 	*(volatile u64 *)&c->since_ns = now;
 }

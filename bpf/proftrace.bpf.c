@@ -276,17 +276,26 @@ int on_stack_maker(struct pt_regs *ctx)
 	return 0;
 }
 
+/* A CPU goes from one thread to another: (preempted, previous task, next task). */
 OWN_STACK(on_switch);
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx)
 {
+	u32 who;
+	u64 now;
+
 	KEEP_OWN_STACK(on_switch, ctx);
-	if (keep_cpu_clocks) /* (preempted, previous task, next task) */
-		cpu_clock_turns(FIELD((const struct task_struct *)ctx[2], tgid));
+	who = who_changes_hands((void *)ctx[1], (void *)ctx[2]);
+	if (filter_tgids && !who)
+		return 0; /* most switches of a busy machine */
+	now = bpf_ktime_get_ns();
+	cpu_clock_turns(who & TARGET_GOES_ON, now);
 	if (gate_is_open()) {
-		cpu_changes_hands((void *)ctx[1], (void *)ctx[2]);
-		wait_changes_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
-		single_waits_change_hands((void *)ctx[1], (void *)ctx[2], ctx[0]);
+		cpu_changes_hands((void *)ctx[1], (void *)ctx[2], now);
+		if (who & TARGET_LEAVES)
+			waits_begin((void *)ctx[1], ctx[0], now);
+		if (who & TARGET_GOES_ON)
+			waits_end((void *)ctx[2], now);
 	}
 	return 0;
 }

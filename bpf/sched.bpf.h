@@ -167,16 +167,15 @@ static __always_inline void thread_stack_resumes(struct wire_callstack *thread_s
 }
 
 static __always_inline void cpu_changes_hands(const struct task_struct *prev,
-					      const struct task_struct *next)
+					      const struct task_struct *next, u64 now)
 {
 	struct wire_callstack *thread_stack, *callstack, *before;
-	u64 now = 0;
 	u32 number;
 
 	thread_stack = thread_stack_of(prev, &number);
 	if (thread_stack) {
 		thread_stack->off_callstack = callstack_running(number);
-		thread_stack->off_since = now = bpf_ktime_get_ns();
+		thread_stack->off_since = now;
 		callstack = callstack_at(thread_stack->off_callstack);
 		before = callstack_at(thread_stack->current);
 		if (before && before != callstack) {
@@ -189,7 +188,7 @@ static __always_inline void cpu_changes_hands(const struct task_struct *prev,
 	}
 	thread_stack = thread_stack_of(next, &number);
 	if (thread_stack && thread_stack->off_since)
-		thread_stack_resumes(thread_stack, number, now ? now : bpf_ktime_get_ns());
+		thread_stack_resumes(thread_stack, number, now);
 }
 
 #endif

@@ -44,7 +44,8 @@ static __always_inline struct wire_sleeper *sleeper_of(const struct task_struct 
 }
 
 /* The current thread leaves the CPU. */
-static __always_inline void single_wait_begins(const struct task_struct *task, bool preempted)
+static __always_inline void single_wait_begins(const struct task_struct *task, bool preempted,
+					       u64 now)
 {
 	const struct pt_regs *regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	u32 state = *(volatile u32 *)&task->__state, call = WIRE_WAIT_PREEMPTED;
@@ -75,7 +76,7 @@ static __always_inline void single_wait_begins(const struct task_struct *task, b
 		wait_object(w, (u64)descriptor_file(first_argument(regs)), first_argument(regs));
 	polled_note(sleeper, call, regs);
 	asm volatile("" : : : "memory");
-	*(volatile u64 *)&w->since_ns = bpf_ktime_get_ns();
+	*(volatile u64 *)&w->since_ns = now;
 	if (state & WAKING_STATE) /* already, on another CPU */
 		sleeper->woken_ns = w->since_ns;
 }
@@ -106,9 +107,9 @@ static __always_inline void single_wait_keep(const struct wire_single_wait *w, u
 }
 
 /* A thread goes on. */
-static __always_inline void single_wait_ends(const struct task_struct *task)
+static __always_inline void single_wait_ends(const struct task_struct *task, u64 now)
 {
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, now, since, woken;
+	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, woken;
 	struct wire_sleeper *sleeper = sleeper_of(task);
 	struct wire_ring_counts *ring;
 
@@ -116,7 +117,6 @@ static __always_inline void single_wait_ends(const struct task_struct *task)
 		return;
 	since = sleeper->wait.since_ns;
 	woken = sleeper->woken_ns;
-	now = bpf_ktime_get_ns();
 	if (now < since)
 		now = since;
 	if (sleeper->wait.call == WIRE_WAIT_PREEMPTED || (woken && woken < since))
@@ -161,20 +161,29 @@ static __always_inline void single_wait_woken(const struct task_struct *task)
 	bpf_get_current_comm(sleeper->wait.waker.comm, sizeof(sleeper->wait.waker.comm));
 }
 
-static __always_inline void single_waits_change_hands(const struct task_struct *prev,
-						      const struct task_struct *next,
-						      bool preempted)
+/* A thread of the target leaves the CPU, and one goes on: of waits on paths, and of single ones. */
+static __always_inline void waits_begin(const struct task_struct *task, bool preempted, u64 now)
 {
-	if (!ring_cap || !~single_waits_from)
+	if (task->flags & KERNEL_THREAD)
 		return;
-	if (!(prev->flags & KERNEL_THREAD) && is_target(prev->tgid))
-		single_wait_begins(prev, preempted);
-	single_wait_ends(next);
+	if (waits_cap)
+		wait_begins(task, preempted, now);
+	if (ring_cap && ~single_waits_from)
+		single_wait_begins(task, preempted, now);
+}
+
+static __always_inline void waits_end(const struct task_struct *task, u64 now)
+{
+	if (waits_cap)
+		wait_ends(task, now);
+	if (ring_cap && ~single_waits_from)
+		single_wait_ends(task, now);
 }
 
 #else
 
-#define single_waits_change_hands(...)
+#define waits_begin(...)
+#define waits_end(...)
 #define single_wait_woken(...)
 
 #endif

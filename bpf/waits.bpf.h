@@ -163,8 +163,8 @@ struct wait_cause {
 	u64 lock;
 };
 
-/* Makes an entry. 0: there is no room, or no time. */
-static __always_inline struct wire_wait *
+/* Makes an entry. 0: there is no room, or no time. Apart, as most waits spare its stack. */
+static __noinline struct wire_wait *
 wait_make(const struct wait_search *q, const struct wire_spot *spot, const struct wait_cause *cause,
 	  const struct pt_regs *regs, const struct open_call *open)
 {
@@ -229,13 +229,12 @@ static __always_inline void wait_forget(struct wire_waiter *waiter)
 }
 
 /* The current thread leaves the CPU. */
-static __always_inline void wait_begins(const struct task_struct *task, bool preempted)
+static __always_inline void wait_begins(const struct task_struct *task, bool preempted, u64 now)
 {
 	const struct pt_regs *regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	struct wire_waiter *waiter = waiter_of(task);
 	struct wait_cause cause = {};
 	struct wire_wait *w;
-	u64 now = bpf_ktime_get_ns();
 	u32 state;
 
 	if (!waiter)
@@ -247,7 +246,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 	state = *(volatile u32 *)&task->__state;
 	if (state & WAKING_STATE) /* already, on another CPU */
 		waiter->woken_ns = now;
-	if ((state & TASK_DEAD_STATE) || !FAR_FIELD(task, mm) || is_at_breakpoint(regs))
+	if ((state & TASK_DEAD_STATE) || !task->mm || is_at_breakpoint(regs))
 		return;
 	cause.call = !preempted && state ? sample_call(regs) : WIRE_WAIT_PREEMPTED;
 	cause.reason = wait_reason(task, state, cause.call, regs, &cause.lock);
@@ -283,10 +282,10 @@ __noinline u32 wait_blame(struct wire_wait *w, u32 place, u64 ns)
 }
 
 /* A thread goes on. User space reads `since` before and after the others. */
-static __always_inline void wait_ends(const struct task_struct *task)
+static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 {
 	struct wire_waiter *waiter = waiter_of(task);
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, woken, now;
+	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, woken;
 	struct wire_wait *w;
 
 	if (!waiter || !waiter->wait || waiter->pid_tgid != pid_tgid)
@@ -298,7 +297,6 @@ static __always_inline void wait_ends(const struct task_struct *task)
 	since = w->since;
 	w->since = 0;
 	asm volatile("" : : : "memory");
-	now = bpf_ktime_get_ns();
 	woken = waiter->woken_ns;
 	if (!since || now <= since)
 		return;
@@ -339,17 +337,16 @@ static __always_inline bool may_wake(u32 reason, u64 lock, u32 call)
 	}
 }
 
-/* The place from where the current thread wakes one that waits there, plus 1; 0: another one has,
- * or nobody that is traced. */
-static __always_inline u32 waker_place(const struct wire_wait *w)
+/* The place from where the current thread, which is the target's, wakes one that waits there, plus
+ * 1; 0: another one has. */
+static __always_inline u32 waker_place(const struct task_struct *task, const struct wire_wait *w)
 {
-	const struct task_struct *task = current_task();
 	struct wait_cause cause = {};
 	const struct pt_regs *regs;
 	struct wire_wait *at;
 	u32 place;
 
-	if ((task->flags & KERNEL_THREAD) || !is_target(task->tgid) || !FAR_FIELD(task, mm))
+	if ((task->flags & KERNEL_THREAD) || !task->mm)
 		return 0;
 	regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	cause.reason = WIRE_REASON_WAKER;
@@ -367,30 +364,23 @@ static __always_inline u32 waker_place(const struct wire_wait *w)
 static __always_inline void wait_woken(const struct task_struct *task)
 {
 	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	const struct task_struct *waker = current_task();
 	struct wire_waiter *waiter = waiter_of(task);
 	struct wire_wait *w;
 
 	if (!waiter || waiter->pid_tgid != pid_tgid)
 		return;
 	waiter->woken_ns = bpf_ktime_get_ns();
+	waiter->waker = 0;
+	if (!current_is_target(waker))
+		return;
 	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
 	if (w)
-		waiter->waker = waker_place(w);
-}
-
-static __always_inline void wait_changes_hands(const struct task_struct *prev,
-					       const struct task_struct *next, bool preempted)
-{
-	if (!waits_cap)
-		return;
-	if (!(prev->flags & KERNEL_THREAD) && is_target(prev->tgid))
-		wait_begins(prev, preempted);
-	wait_ends(next);
+		waiter->waker = waker_place(waker, w);
 }
 
 #else
 
-#define wait_changes_hands(...)
 #define wait_woken(...)
 
 #endif
