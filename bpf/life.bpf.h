@@ -107,24 +107,12 @@ static __always_inline bool current_is_target(const struct task_struct *current)
 	return c ? c->runs : is_target(FIELD(current, tgid));
 }
 
-/* Of a switch of threads on a CPU: which are the target's. */
-#define TARGET_LEAVES  1
-#define TARGET_GOES_ON 2
-
-static __always_inline u32 who_changes_hands(const struct task_struct *prev,
-					     const struct task_struct *next)
-{
-	u32 who = is_target(FIELD(next, tgid)) ? TARGET_GOES_ON : 0;
-
-	return current_is_target(prev) || is_target(FIELD(prev, tgid)) ? who | TARGET_LEAVES : who;
-}
-
 /* This CPU goes on with a thread, of the target or not. */
-static __always_inline void cpu_clock_turns(bool target, u64 now)
+static __always_inline void cpu_clock_turns(bool target)
 {
 	u32 cpu = bpf_get_smp_processor_id();
+	u64 now = bpf_ktime_get_ns(), since;
 	struct wire_cpu_clock *c;
-	u64 since;
 
 	if (!keep_cpu_clocks || cpu >= WIRE_CPU_CLOCKS)
 		return;
@@ -137,6 +125,15 @@ static __always_inline void cpu_clock_turns(bool target, u64 now)
 	c->runs = target;
 	barrier();
 	*(volatile u64 *)&c->since_ns = now;
+}
+
+/* When this CPU's clock has turned last, which is now: that spares its program asking once more, or
+ * keeping it on its stack. */
+static __always_inline u64 cpu_clock_turned(void)
+{
+	const struct wire_cpu_clock *c = cpu_clock_here();
+
+	return c ? *(volatile u64 *)&c->since_ns : bpf_ktime_get_ns();
 }
 
 /* The end of a child wakes nobody but if it is the last one: they may be many. */

@@ -281,22 +281,22 @@ OWN_STACK(on_switch);
 SEC("tp_btf/sched_switch")
 int on_switch(u64 *ctx)
 {
-	u32 who;
-	u64 now;
+	bool leaves, goes_on; /* a thread of the target */
 
 	KEEP_OWN_STACK(on_switch, ctx);
-	who = who_changes_hands((void *)ctx[1], (void *)ctx[2]);
-	if (filter_tgids && !who)
+	leaves = current_is_target((void *)ctx[1]) ||
+		 is_target(FIELD((const struct task_struct *)ctx[1], tgid));
+	goes_on = is_target(FIELD((const struct task_struct *)ctx[2], tgid));
+	if (filter_tgids && !leaves && !goes_on)
 		return 0; /* most switches of a busy machine */
-	now = bpf_ktime_get_ns();
-	cpu_clock_turns(who & TARGET_GOES_ON, now);
-	if (gate_is_open()) {
-		cpu_changes_hands((void *)ctx[1], (void *)ctx[2], now);
-		if (who & TARGET_LEAVES)
-			waits_begin((void *)ctx[1], ctx[0], now);
-		if (who & TARGET_GOES_ON)
-			waits_end((void *)ctx[2], now);
-	}
+	cpu_clock_turns(goes_on);
+	if (!gate_is_open())
+		return 0;
+	cpu_is_left((void *)ctx[1], cpu_clock_turned());
+	if (leaves)
+		waits_begin((void *)ctx[1], ctx[0], cpu_clock_turned());
+	cpu_is_taken((void *)ctx[2], cpu_clock_turned());
+	waits_end((void *)ctx[2], cpu_clock_turned());
 	return 0;
 }
 

@@ -166,27 +166,34 @@ static __always_inline void thread_stack_resumes(struct wire_callstack *thread_s
 		callstack_waited(callstack, since, now);
 }
 
-static __always_inline void cpu_changes_hands(const struct task_struct *prev,
-					      const struct task_struct *next, u64 now)
+/* The current thread leaves the CPU. */
+static __always_inline void cpu_is_left(const struct task_struct *task, u64 now)
 {
 	struct wire_callstack *thread_stack, *callstack, *before;
 	u32 number;
 
-	thread_stack = thread_stack_of(prev, &number);
-	if (thread_stack) {
-		thread_stack->off_callstack = callstack_running(number);
-		thread_stack->off_since = now;
-		callstack = callstack_at(thread_stack->off_callstack);
-		before = callstack_at(thread_stack->current);
-		if (before && before != callstack) {
-			callstack_left(before, number, now);
-			thread_stack->sigstack =
-				NO_SIGNAL_STACK; /* the next event is to look anew */
-		}
-		if (thread_stack->off_callstack && callstack)
-			callstack_back(callstack, number, now);
+	thread_stack = thread_stack_of(task, &number);
+	if (!thread_stack)
+		return;
+	thread_stack->off_callstack = callstack_running(number);
+	thread_stack->off_since = now;
+	callstack = callstack_at(thread_stack->off_callstack);
+	before = callstack_at(thread_stack->current);
+	if (before && before != callstack) {
+		callstack_left(before, number, now);
+		thread_stack->sigstack = NO_SIGNAL_STACK; /* the next event is to look anew */
 	}
-	thread_stack = thread_stack_of(next, &number);
+	if (thread_stack->off_callstack && callstack)
+		callstack_back(callstack, number, now);
+}
+
+/* A thread goes on. */
+static __always_inline void cpu_is_taken(const struct task_struct *task, u64 now)
+{
+	struct wire_callstack *thread_stack;
+	u32 number;
+
+	thread_stack = thread_stack_of(task, &number);
 	if (thread_stack && thread_stack->off_since)
 		thread_stack_resumes(thread_stack, number, now);
 }

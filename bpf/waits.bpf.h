@@ -163,8 +163,8 @@ struct wait_cause {
 	u64 lock;
 };
 
-/* Makes an entry. 0: there is no room, or no time. Apart, as most waits spare its stack. */
-static __noinline struct wire_wait *
+/* Makes an entry. 0: there is no room, or no time. */
+static __always_inline struct wire_wait *
 wait_make(const struct wait_search *q, const struct wire_spot *spot, const struct wait_cause *cause,
 	  const struct pt_regs *regs, const struct open_call *open)
 {

@@ -49,6 +49,16 @@ class BpfStack(unittest.TestCase):
         self.assertEqual(status, 1, said)
         self.assertIn("outer() needs 544 bytes of stack, of 512", said)
 
+    def test_calls_within_a_section(self):
+        """The compiler knows where these lead, so that no relocation tells."""
+        status, said = self.check("""
+            static __attribute__((noinline)) long inner(void *p) { USE(256); return helper(p); }
+            __attribute__((noinline)) long middle(void *p) { USE(32); return inner(p) + 1; }
+            PROGRAM("uprobe") int outer(void *ctx) { KEEP(ctx); USE(256); return middle(ctx) + 1; }
+        """)
+        self.assertEqual(status, 1, said)
+        self.assertIn("outer() needs 544 bytes of stack, of 512", said)
+
     def test_callbacks_count(self):
         status, said = self.check("""
             static long each(unsigned i, void *p) { USE(256); return helper(p); }
