@@ -23,20 +23,20 @@ int sample_store__init(struct sample_store *s, const struct bpf_tables *t)
 {
 	if (!t->samples)
 		return 0;
-	s->callstacks_cap = t->info.callstacks_cap;
-	s->callstacks = calloc(s->callstacks_cap, sizeof(*s->callstacks));
+	s->callstacks = calloc(t->info.callstacks_cap, sizeof(*s->callstacks));
 	return s->callstacks ? 0 : -ENOMEM;
 }
 
 void sample_store__forget(struct sample_store *s, uint32_t number)
 {
-	if (number < s->callstacks_cap)
+	if (number < s->callstacks_end)
 		sample_tree__fini(&s->callstacks[number].tree);
 }
 
 void sample_store__fini(struct sample_store *s)
 {
-	for (uint32_t i = 0; i < s->callstacks_cap; i++)
+	/* Most of the table has never been touched, and is to get no memory now. */
+	for (uint32_t i = 0; i < s->callstacks_end; i++)
 		sample_store__forget(s, i);
 	for (size_t i = 0; i < s->threads_cnt; i++)
 		sample_tree__fini(&s->threads[i].tree);
@@ -207,6 +207,8 @@ static struct sample_tree *callstack_tree(struct sample_store *s, const struct b
 		return NULL;
 	of = &s->callstacks[e->callstack];
 	of->lives = e->lives;
+	if (e->callstack >= s->callstacks_end)
+		s->callstacks_end = e->callstack + 1;
 	return &of->tree;
 }
 

@@ -32,7 +32,7 @@ struct thread_samples {
 struct sample_store {
 	struct file_names *files;
 	struct callstack_samples *callstacks; /* by number; NULL: no samples are taken */
-	uint32_t callstacks_cap;
+	uint32_t callstacks_end;	      /* behind the last one that was met */
 	struct thread_samples *threads;
 	size_t threads_cnt, threads_cap;
 	struct code_functions names; /* by address, as in struct wire_sample */
