@@ -88,7 +88,8 @@ static __always_inline bool is_target(u32 tgid)
 const volatile bool keep_cpu_clocks = false;
 struct wire_cpu_clock cpu_clocks[WIRE_CPU_CLOCKS] WRITTEN __attribute__((aligned(64))) = {};
 
-/* What this CPU's clock tells of its current thread; 0: it has none, or has seen no switch. */
+/* The clock of this CPU; 0 where none is kept, or where no thread of the target has come or gone
+ * since the start, so that the clock cannot tell whether the current one is the target's. */
 static __always_inline const struct wire_cpu_clock *cpu_clock_here(void)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -105,6 +106,15 @@ static __always_inline bool current_is_target(const struct task_struct *current)
 	const struct wire_cpu_clock *c = cpu_clock_here();
 
 	return c ? c->runs : is_target(FIELD(current, tgid));
+}
+
+/* Whether the thread that leaves this CPU is the target's, also if its process has only become so
+ * since it came. */
+static __always_inline bool target_leaves(const struct task_struct *current)
+{
+	const struct wire_cpu_clock *c = cpu_clock_here();
+
+	return (c && c->runs) || is_target(FIELD(current, tgid));
 }
 
 /* This CPU goes on with a thread, of the target or not. */

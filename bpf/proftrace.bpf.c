@@ -284,8 +284,7 @@ int on_switch(u64 *ctx)
 	bool leaves, goes_on; /* a thread of the target */
 
 	KEEP_OWN_STACK(on_switch, ctx);
-	leaves = current_is_target((void *)ctx[1]) ||
-		 is_target(FIELD((const struct task_struct *)ctx[1], tgid));
+	leaves = target_leaves((void *)ctx[1]);
 	goes_on = is_target(FIELD((const struct task_struct *)ctx[2], tgid));
 	if (filter_tgids && !leaves && !goes_on)
 		return 0; /* most switches of a busy machine */

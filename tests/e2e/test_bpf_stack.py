@@ -50,7 +50,7 @@ class BpfStack(unittest.TestCase):
         self.assertIn("outer() needs 544 bytes of stack, of 512", said)
 
     def test_calls_within_a_section(self):
-        """The compiler knows where these lead, so that no relocation tells."""
+        """Where a call leads within its section the compiler knows, so no relocation tells."""
         status, said = self.check("""
             static __attribute__((noinline)) long inner(void *p) { USE(256); return helper(p); }
             __attribute__((noinline)) long middle(void *p) { USE(32); return inner(p) + 1; }

@@ -4,8 +4,8 @@
  * that takes long to open, as all of it has to be unpacked, is left closed, and lookups have an
  * allowance of CPU time together. The hottest code is met first, so what is left out then is rare.
  * Debug information that takes a moment to open is opened once samples have met the file's own code
- * for fifty times as long, so that it takes 2 % of the CPU time that it explains: that of libc takes
- * 50 to 100 ms to unpack, and most programs hardly run in it.
+ * for fifty times as long, so that it takes 2 % of the CPU time that it explains: that of libc
+ * takes 50 to 100 ms to unpack, and most programs hardly run in it.
  */
 #include "planner/inlined.h"
 

@@ -55,7 +55,7 @@ static void explain(int err)
 /* As if tracing might cost so many percent, where it may cost anything. */
 #define NO_LIMIT 5.0
 
-/* Read from a file each time. */
+/* The number of the machine's CPUs, which sysconf() reads from a file each time. */
 static uint32_t cpus(void)
 {
 	long cnt = sysconf(_SC_NPROCESSORS_CONF);

@@ -33,20 +33,20 @@ static void look(void)
 /* The CPU of the one busy thread; -1: there is none. */
 static int busy_cpu(const struct near *near)
 {
-	struct process_thread thread;
 	uint64_t at_ns = now_ns();
-	bool found;
+	int cpu;
 
 	pthread_mutex_lock(&latest.lock);
 	if (at_ns >= latest.until_ns || memcmp(near, &latest.near, sizeof(*near))) {
 		latest.found = process__busy_thread(near->pids, near->cnt, &latest.thread);
 		latest.near = *near;
 		latest.until_ns = at_ns + STAYS_NS;
+	} else if (latest.found) {
+		latest.thread.cpu = process__thread_cpu(&latest.thread);
 	}
-	thread = latest.thread;
-	found = latest.found;
+	cpu = latest.found ? latest.thread.cpu : -1;
 	pthread_mutex_unlock(&latest.lock);
-	return found ? process__thread_cpu(&thread) : -1;
+	return cpu;
 }
 
 void near__go(const struct near *near, size_t probes)
