@@ -12,7 +12,7 @@ room = bytearray(1 << 22)
 while time.process_time() - begin < 1:
     {}
 """
-LIBRARY = SECOND.format("zlib.compress(data, 9)")
+LIBRARY = SECOND.format("zlib.crc32(data)")  # gets no memory, so no time is the kernel's
 KERNEL = SECOND.format("os.readv(zeros, [room])")
 PROGRAM = SECOND.format("for i in range(100000): room[0] = i & 7")
 # A function that is called once, and calls all else.
