@@ -48,9 +48,10 @@ static void write_kind(struct cell *c)
 /* The name again is no news. */
 static void write_symbol(struct cell *c)
 {
-	bool differs = c->f->symbol && c->f->name && strcmp(c->f->symbol, c->f->name);
+	const char *symbol = profile_function__symbol(c->f);
+	bool differs = *symbol && c->f->name && strcmp(symbol, c->f->name);
 
-	json_string(c->j, differs ? c->f->symbol : NULL);
+	json_string(c->j, differs ? symbol : NULL);
 }
 
 /* A string that differs from that before, or 0. */
