@@ -101,6 +101,23 @@ static void the_one_that_runs(void **state)
 	assert_int_equal(busy_cpu(), second);
 }
 
+static bool thread_runs(pid_t pid)
+{
+	return process__thread_runs(&(struct process_thread){pid, pid, 0});
+}
+
+/* Who waits for a CPU counts as running: two children share one. */
+static void what_waits_for_a_cpu_runs(void **state)
+{
+	child(first, true, SCHED_OTHER);
+	child(first, true, SCHED_OTHER);
+	child(first, false, SCHED_OTHER);
+	while (thread_runs(children[2]))
+		sched_yield(); /* until it waits in pause() */
+	for (int i = 0; i < 1000; i++)
+		assert_true(thread_runs(children[0]) && thread_runs(children[1]));
+}
+
 static void two_on_one_cpu(void **state)
 {
 	child(second, true, SCHED_OTHER);
@@ -142,6 +159,7 @@ static void nobody(void **state)
 	assert_false(process__busy_thread(NULL, 0, &busy));
 	assert_false(process__busy_thread(&gone, 1, &busy));
 	assert_int_equal(process__thread_cpu(&(struct process_thread){gone, gone, 0}), -1);
+	assert_false(thread_runs(gone));
 }
 
 static bool runs_on(const cpu_set_t *expected)
@@ -183,9 +201,15 @@ static void seeks_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_one_that_runs), TEST(two_on_one_cpu),	   TEST(two_on_two_cpus),
-		TEST(one_that_waits),	 TEST(a_real_time_thread), TEST(nobody),
-		TEST(goes_and_leaves),	 TEST(seeks_nobody),
+		TEST(the_one_that_runs),
+		TEST(what_waits_for_a_cpu_runs),
+		TEST(two_on_one_cpu),
+		TEST(two_on_two_cpus),
+		TEST(one_that_waits),
+		TEST(a_real_time_thread),
+		TEST(nobody),
+		TEST(goes_and_leaves),
+		TEST(seeks_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -219,6 +219,16 @@ int process__thread_cpu(const struct process_thread *t)
 		       : -1;
 }
 
+bool process__thread_runs(const struct process_thread *t)
+{
+	char text[1024];
+	const char *state = read_thread(t->pid, t->tid, text, sizeof(text))
+				    ? stat_field(text, STAT_STATE)
+				    : NULL;
+
+	return state && *state == 'R';
+}
+
 uint32_t process__code_pages(pid_t pid)
 {
 	struct process_status st;

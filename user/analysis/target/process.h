@@ -49,6 +49,9 @@ bool process__busy_thread(const pid_t *pids, size_t cnt, struct process_thread *
 /* The number of the CPU on which the thread runs, or ran last; -1: it has ended. */
 int process__thread_cpu(const struct process_thread *t);
 
+/* Whether the thread runs, or would if it had a CPU: it waits for nothing else. */
+bool process__thread_runs(const struct process_thread *t);
+
 /* Whether a debugger, or whoever else uses ptrace(2), is at the process. */
 bool process__is_debugged(pid_t pid);
 

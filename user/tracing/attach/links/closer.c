@@ -4,7 +4,8 @@
  * probes out. The kernel does not tell when that is, but the closing thread's CPU time does: it
  * grows with each probe that goes, and stands still once the thread waits for grace periods. It
  * does so before the first probe as well, where nobody has held the kernel's lock of all forks
- * (dup_mmap_sem) for a while; so it must have grown.
+ * (dup_mmap_sem) for a while; so it must have grown. And it does so while the target, or whoever
+ * else, has the CPU; so the thread must be waiting for something else.
  */
 #include "attach/links/closer.h"
 
@@ -16,13 +17,15 @@
 
 #include "attach/links/near.h"
 #include "attach/links/trace_event.h"
+#include "target/process.h"
 #include "util/clock.h"
 
 #define MAX_THREADS 1024
 #define STACK_SIZE  (64 * 1024) /* for one system call */
 
-/* CPU time of a closing thread. It stands still for so long when the probes are out: a busy machine
- * may make a thread wait as well, one that has many probes rather than others. */
+/* CPU time of a closing thread. It stands still for so long when the probes are out: somebody who
+ * has the target's memory locked may make a thread wait as well, one that has many probes rather
+ * than others. */
 #define STILL_NS   100000
 #define STILL_MORE 1000 /* for each probe, */
 #define STILL_MOST 1000000
@@ -52,6 +55,7 @@ struct closer {
 	unsigned threads;	   /* that close something */
 	bool held;		   /* no turn comes */
 	struct job *latest;	   /* that has begun, if its probes may still be in; NULL: none */
+	pid_t latest_tid;	   /* its thread; 0: that has not run yet */
 	struct near near;
 	uint64_t least_ns; /* of CPU time that a probe has taken; 0: not known */
 };
@@ -65,6 +69,8 @@ static void job_do(struct job *job)
 
 	pthread_mutex_lock(&c->lock);
 	near = c->near;
+	if (c->latest == job)
+		c->latest_tid = gettid();
 	pthread_mutex_unlock(&c->lock);
 	near__go(&near, job->probes);
 	close(job->fd);
@@ -105,6 +111,14 @@ static void sleep_unlocked(struct closer *c, uint64_t ns)
 	pthread_mutex_lock(&c->lock);
 }
 
+/* Whether the thread of the closing that has begun last waits for something, but a CPU. */
+static bool latest_waits(const struct closer *c)
+{
+	const struct process_thread t = {.pid = getpid(), .tid = c->latest_tid};
+
+	return t.tid && !process__thread_runs(&t);
+}
+
 /* Waits until the closing that has begun last, of so many probes, has them out. `clock`: its
  * thread's CPU time; the thread ends after the job has. */
 static void wait_out(struct closer *c, clockid_t clock, uint64_t probes)
@@ -118,7 +132,7 @@ static void wait_out(struct closer *c, clockid_t clock, uint64_t probes)
 	while (c->latest && probes && now_ns() < until_ns) {
 		before_ns = ns;
 		ns = clock_ns(clock);
-		if (ns >= probes * least_ns && ns == before_ns)
+		if (ns >= probes * least_ns && ns == before_ns && latest_waits(c))
 			break;
 		sleep_unlocked(c, still_ns);
 	}
@@ -140,6 +154,7 @@ static void *begin_all(void *arg)
 		while (!c->first || c->held || c->threads == MAX_THREADS)
 			pthread_cond_wait(&c->go_on, &c->lock);
 		job = c->latest = c->first;
+		c->latest_tid = 0;
 		probes = job->probes;
 		c->first = job->next;
 		if (!c->first)
