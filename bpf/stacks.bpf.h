@@ -19,7 +19,7 @@
 #include "callstacks.bpf.h"
 
 #define MAX_STACKS	   16384
-#define STACK_PAGES	   (2 * MAX_STACKS) /* places in the cache of stacks by page */
+#define STACK_PAGES_BITS   16 /* places in the cache of stacks by page, in pairs */
 #define PAGE_SHIFT	   12
 #define EAGER_PAGES	   4 /* of a new stack put into the cache: where most calls are */
 #define ADDRESS_MAX	   (1ull << 56)
@@ -53,19 +53,25 @@ struct {
 	__type(value, struct stack);
 } stacks SEC(".maps");
 
+/* The stack on a page of memory: a guess, as stacks may share a page. */
 struct stack_page {
-	u64 page;
-	u32 tgid;
-	u32 pad;
+	u32 tag;   /* tells the page from most others that would have its place in the table */
+	u32 stack; /* 0: the place is free */
 };
 
-/* Number of the stack on a page of memory: a guess, as stacks may share a page. */
+/* A page has one of two places that are next to each other, the one that was written last first.
+ * (An array, as 30,000 entries of a hash table take 12 ms to make.) */
 struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, STACK_PAGES);
-	__type(key, struct stack_page);
-	__type(value, u32);
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1 << STACK_PAGES_BITS);
+	__type(key, u32);
+	__type(value, u64); /* a stack_page, which is read and written as one */
 } stack_of_page SEC(".maps");
+
+union stack_page_word {
+	struct stack_page page;
+	u64 word;
+};
 
 u32 next_stack WRITTEN = 1;
 u64 stacks_known = 1; /* raised with each stack that becomes known */
@@ -79,19 +85,44 @@ static __always_inline struct stack *stack_at(u32 i)
 	return bpf_map_lookup_elem(&stacks, &i);
 }
 
-static __always_inline u32 stack_cached(u32 tgid, u64 address)
+/* The page of an address, scattered (Fibonacci hashing): the upper bits tell its place. */
+static __always_inline u64 page_hash(u32 tgid, u64 address)
 {
-	struct stack_page key = {.page = address >> PAGE_SHIFT, .tgid = tgid};
-	u32 *number = bpf_map_lookup_elem(&stack_of_page, &key);
-
-	return number ? *number : 0;
+	return (address >> PAGE_SHIFT ^ (u64)tgid << 40) * 0x9e3779b97f4a7c15ull;
 }
 
-static __always_inline void stack_cache(u32 tgid, u64 address, u32 number, u64 flags)
+/* The first place of a page, or the one beside it. */
+static __always_inline volatile u64 *page_place(u64 hash, u32 beside)
 {
-	struct stack_page key = {.page = address >> PAGE_SHIFT, .tgid = tgid};
+	u32 i = hash >> (64 - STACK_PAGES_BITS) ^ beside;
 
-	bpf_map_update_elem(&stack_of_page, &key, &number, flags);
+	return bpf_map_lookup_elem(&stack_of_page, &i);
+}
+
+static __always_inline u32 stack_cached(u32 tgid, u64 address)
+{
+	u64 hash = page_hash(tgid, address);
+	volatile u64 *first = page_place(hash, 0), *second = page_place(hash, 1);
+	union stack_page_word w = {.word = first ? *first : 0};
+
+	if (w.page.tag != (u32)hash)
+		w.word = second ? *second : 0;
+	return w.page.tag == (u32)hash ? w.page.stack : 0;
+}
+
+/* `only_new`: unless the page has a stack already. */
+static __always_inline void stack_cache(u32 tgid, u64 address, u32 number, bool only_new)
+{
+	u64 hash = page_hash(tgid, address);
+	volatile u64 *first = page_place(hash, 0), *second = page_place(hash, 1);
+	union stack_page_word w = {.page = {.tag = hash, .stack = number}}, old;
+
+	if (!first || !second || (only_new && stack_cached(tgid, address)))
+		return;
+	old.word = *first;
+	if (old.page.stack && old.page.tag != w.page.tag)
+		*second = old.word;
+	*first = w.word;
 }
 
 static __always_inline bool within(u64 address, u64 lo, u64 hi)
@@ -323,7 +354,7 @@ __noinline u32 stack_mapped(u64 address)
 static __always_inline u32 callstack_of_made(struct stack_search *s, struct stack *stack, u64 owner,
 					     bool create)
 {
-	stack_cache(s->tgid, s->address, s->made, BPF_ANY);
+	stack_cache(s->tgid, s->address, s->made, false);
 	s->vma_lo = stack->lo;
 	s->vma_hi = stack->hi;
 	return stack_callstack(s->made, stack, owner, create);
@@ -356,7 +387,7 @@ static __always_inline u32 callstack_of_mapped(const struct stack_search *s, u64
 		return 0;
 	if (stack->shared)
 		return thread_number;
-	stack_cache(s->tgid, s->address, number, BPF_ANY);
+	stack_cache(s->tgid, s->address, number, false);
 	return stack_callstack(number, stack, owner, create);
 }
 
@@ -502,7 +533,7 @@ static long stack_cache_page(u32 i, const struct stack *stack)
 		return 1;
 	/* The lowest page may be another stack's highest. */
 	stack_cache(stack->tgid, address, stack->callstack,
-		    address >> PAGE_SHIFT == stack->lo >> PAGE_SHIFT ? BPF_NOEXIST : BPF_ANY);
+		    address >> PAGE_SHIFT == stack->lo >> PAGE_SHIFT);
 	return 0;
 }
 

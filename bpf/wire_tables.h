@@ -60,7 +60,7 @@
 
 /* Others, each defined beside its user: X(NAME, ENTRIES). */
 #define WIRE_MAPS(X)                                           \
-	X(stack_of_tid, tables->callstacks_cap)                \
+	X(stack_of_tid, tables->threads_cap)                   \
 	X(goroutines, tables->goroutines_cap)                  \
 	X(tgids, tables->followed_cap)                         \
 	X(callers_of_hash, tables->callers_cap)                \

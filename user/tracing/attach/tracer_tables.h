@@ -24,7 +24,7 @@ struct tracer_tables {
 	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */
 	bool emulates;			     /* programs emulate instructions at entries */
 	bool counts;			     /* calls are counted by entries alone, for moments */
-	uint32_t goroutines_cap, followed_cap, unwind_tables_cap, unwind_spaces_cap;
+	uint32_t threads_cap, goroutines_cap, followed_cap, unwind_tables_cap, unwind_spaces_cap;
 #define TABLE_FD(NAME, ...) int NAME##_fd;
 	WIRE_TABLES(TABLE_FD)
 	WIRE_QUEUES(TABLE_FD)
