@@ -156,7 +156,7 @@ class Why(harness.TestCase):
         in 50 slow is called a hundred times less often: it stays. Where each session calls that,
         it stays as long as sessions are few: in virtual machines a call costs up to 8 us."""
         for kind, *args in (("mutex", 1000), ("rwlock", 1000), ("condition", 1000),
-                            ("semaphore", 1000), ("pipe", 120, 20), ("sleep", 120, 20)):
+                            ("semaphore", 1000), ("pipe", 60, 15), ("sleep", 60, 15)):
             group, _ = self.group(kind, *args, budget=())
             with self.subTest(kind=kind):
                 self.assertRegex(group["why"]["sentence"], CAUSES[kind][0])

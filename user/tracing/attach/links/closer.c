@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -70,7 +71,7 @@ static void job_do(struct job *job)
 	pthread_mutex_lock(&c->lock);
 	near = c->near;
 	if (c->latest == job)
-		c->latest_tid = gettid();
+		c->latest_tid = syscall(SYS_gettid);
 	pthread_mutex_unlock(&c->lock);
 	near__go(&near, job->probes);
 	close(job->fd);
