@@ -66,26 +66,54 @@ def sums(document):
             sum(node["cpu_self_ns"] for node, _, _ in harness.nodes_of(document)) / own_ns)
 
 
+def file_of(path):
+    """One key for all names of a file: of a program, of links to it."""
+    try:
+        about = os.stat(path)
+        return about.st_dev, about.st_ino
+    except OSError:
+        return path.strip("[]")
+
+
 def our_shares(document):
-    shares = collections.Counter()
-    for function in document["functions"]:
-        name = re.sub(r"^func_0x.*|\[.*", "", function["name"])
-        shares[os.path.basename(function["module"] or "").strip("[]"), name] += \
-            function["cpu_self_ns"]
+    """CPU time by function: its file, and where in that it begins, or an address in the kernel. All
+    code without a symbol is one. An inlined function's counts for the one that it is in."""
+    functions, shares, above = document["functions"], collections.Counter(), []
+    for thread in document["threads"]:
+        for node, _, depth in harness.walk(thread["calls"]):
+            function = functions[node["function"]]
+            del above[depth - 1:]
+            above.append(above[-1] if function["kind"] == "inlined" and above else function)
+            function = above[-1]
+            nameless = re.match(r"func_0x|\[", function["name"])
+            shares[file_of(function["module"] or ""),
+                   None if nameless else function["offset"]] += node["cpu_self_ns"]
     return shares
 
 
+def mappings(pid):
+    """[(begin, end, offset in the file)]"""
+    said = bench.read(f"/proc/{pid}/maps").decode()
+    return [tuple(int(number, 16) for number in found.groups()) for found in
+            re.finditer(r"^([0-9a-f]+)-([0-9a-f]+) \S+ ([0-9a-f]+)", said, re.M)]
+
+
 def perf_shares(pids, seconds):
-    """By the same names."""
+    """Samples by the same keys: one symbol may have several names, and perf take another one."""
+    maps = {pid: mappings(pid) for pid in pids.split(",")}
     with tempfile.NamedTemporaryFile() as data:
         subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "97", "-o", data.name, "-p",
                         pids, "--", "sleep", str(seconds)], check=True, stderr=subprocess.DEVNULL)
-        said = subprocess.run(["perf", "script", "-i", data.name, "-F", "ip,sym,dso"], check=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout
+        said = subprocess.run(["perf", "script", "-i", data.name, "-F", "pid,ip,sym,symoff,dso"],
+                              check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              text=True).stdout
     shares = collections.Counter()
-    for found in re.finditer(r"^\s*[0-9a-f]+ (\S+) \((.*)\)$", said, re.M):
-        module = "kernel" if found[2].startswith("[kernel") else os.path.basename(found[2])
-        shares[module.strip("[]"), found[1].replace("[unknown]", "")] += 1
+    for pid, ip, symbol, file in re.findall(r"^\s*(\d+)\s+([0-9a-f]+) (\S+) \((.*)\)$", said, re.M):
+        begin = int(ip, 16) - int(symbol.rpartition("+")[2], 16) if "+" in symbol else None
+        if begin is not None and not file.startswith("[kernel"):
+            begin = next((begin - first + offset for first, end, offset in maps.get(pid, ())
+                          if first <= begin < end), None)
+        shares["kernel" if file.startswith("[kernel") else file_of(file), begin] += 1
     return shares
 
 
@@ -134,7 +162,8 @@ def measure_server(args, name):
         detail("CPU times of functions, and of paths, of the target's: "
                + ", ".join(f"{of:.4f}" for of in sums(document)))
         perf = [perf_shares(pids, args.samples_seconds) for _ in range(2)]
-        ours, theirs = distance(our_shares(document), perf[0]), distance(*perf)
+        ours = statistics.mean(distance(our_shares(document), shares) for shares in perf)
+        theirs = distance(*perf)
         row(f"{name}: distance to perf, of that between two perf runs", ours / (theirs or 1),
             f"{ours / (theirs or 1):.2f}", REACH_DISTANCE)
         detail(f"{ours:.3f} and {theirs:.3f}; {sum(perf[0].values())} samples of perf, "
