@@ -102,8 +102,9 @@ def perf_shares(pids, seconds):
     """Samples by the same keys: one symbol may have several names, and perf take another one."""
     maps = {pid: mappings(pid) for pid in pids.split(",")}
     with tempfile.NamedTemporaryFile() as data:
-        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "97", "-o", data.name, "-p",
-                        pids, "--", "sleep", str(seconds)], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", "97", "-o", data.name,
+                        "-p", pids, "--", "sleep", str(seconds)], check=True,
+                       stderr=subprocess.DEVNULL)
         said = subprocess.run(["perf", "script", "-i", data.name, "-F", "pid,ip,sym,symoff,dso"],
                               check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               text=True).stdout
