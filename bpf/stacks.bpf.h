@@ -59,8 +59,9 @@ struct stack_page {
 	u32 stack; /* 0: the place is free */
 };
 
-/* A page has one of two places that are next to each other, the one that was written last first.
- * (An array, as 30,000 entries of a hash table take 12 ms to make.) */
+/* The entry of a page is in one of two neighbouring places; of two pages that share them, the one
+ * that was written last has the first. (An array, not a hash table: 30,000 entries of that can take
+ * 12 ms to make.) */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << STACK_PAGES_BITS);
@@ -110,7 +111,7 @@ static __always_inline u32 stack_cached(u32 tgid, u64 address)
 	return w.page.tag == (u32)hash ? w.page.stack : 0;
 }
 
-/* `only_new`: unless the page has a stack already. */
+/* Notes the stack of an address's page; `only_new`: only if the page has none yet. */
 static __always_inline void stack_cache(u32 tgid, u64 address, u32 number, bool only_new)
 {
 	u64 hash = page_hash(tgid, address);

@@ -112,7 +112,7 @@ static void sleep_unlocked(struct closer *c, uint64_t ns)
 	pthread_mutex_lock(&c->lock);
 }
 
-/* Whether the thread of the closing that has begun last waits for something, but a CPU. */
+/* Whether the thread of the closing that has begun last waits for something other than a CPU. */
 static bool latest_waits(const struct closer *c)
 {
 	const struct process_thread t = {.pid = getpid(), .tid = c->latest_tid};
