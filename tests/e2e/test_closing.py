@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The end of a run on a busy server: its links are closed one after the other."""
+
+import contextlib
+import os
+import subprocess
+
+import harness
+from harness import PROFTRACE
+
+TRACING = "/sys/kernel/tracing"
+CLOSER = "proftrace-links"
+MOST = 100  # thousands where closings are side by side
+
+
+@contextlib.contextmanager
+def trace_files():
+    """The folder of the kernel's trace files, mounted if it is not."""
+    there = os.path.exists(f"{TRACING}/instances")
+    if not there:
+        subprocess.run(["mount", "-t", "tracefs", "none", TRACING], check=True)
+    try:
+        yield TRACING
+    finally:
+        if not there:
+            subprocess.run(["umount", TRACING], check=True)
+
+
+@contextlib.contextmanager
+def contended_locks(tracing):
+    """Tells who had to wait for a lock of the kind (LCB_F_PERCPU) of which is dup_mmap_sem, which
+    every probe that comes or goes takes: a line for each wait."""
+    instance = os.path.join(tracing, "instances", f"proftrace-test-{os.getpid()}")
+
+    def write(name, words):
+        with open(os.path.join(instance, name), "w", encoding="ascii") as file:
+            file.write(words)
+
+    def waits():
+        write("tracing_on", "0")
+        with open(os.path.join(instance, "trace"), encoding="utf-8", errors="replace") as file:
+            return [line for line in file if not line.startswith("#")]
+
+    os.mkdir(instance)
+    try:
+        write("events/lock/contention_begin/filter", "flags & 16")
+        write("events/lock/contention_begin/enable", "1")
+        yield waits
+        write("events/lock/contention_begin/enable", "0")
+    finally:
+        os.rmdir(instance)
+
+
+@harness.alone("counts who waits for a lock of the whole machine")
+class Closing(harness.TestCase):
+    def test_one_after_the_other(self):
+        """Also where the target takes the CPU from a closing, the next one does not begin: both
+        would wait for each other at each of thousands of probes."""
+        path = self.path("socket")
+        server = self.process("redis-server", "--port", "0", "--unixsocket", path, "--save", "",
+                              "--dir", self.directory)
+        harness.poll(lambda: os.path.exists(path))
+        self.process("redis-benchmark", "-s", path, "-t", "set", "-c", "8", "-n", "1000000000",
+                     "-q")
+        with trace_files() as tracing, contended_locks(tracing) as waits:
+            done = self.process(PROFTRACE, "-d", "1", "-p", server.pid).finish()
+            found = [line for line in waits() if CLOSER in line]
+        self.assertEqual(done.status, 0, done)
+        self.assertLess(len(found), MOST, found[:10])
+
+
+if __name__ == "__main__":
+    harness.main()
