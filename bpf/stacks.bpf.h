@@ -19,7 +19,7 @@
 #include "callstacks.bpf.h"
 
 #define MAX_STACKS	   16384
-#define STACK_PAGES_BITS   16 /* places in the cache of stacks by page, in pairs */
+#define STACK_PAGES_BITS   15 /* pairs of places in the cache of stacks by page */
 #define PAGE_SHIFT	   12
 #define EAGER_PAGES	   4 /* of a new stack put into the cache: where most calls are */
 #define ADDRESS_MAX	   (1ull << 56)
@@ -53,26 +53,20 @@ struct {
 	__type(value, struct stack);
 } stacks SEC(".maps");
 
-/* The stack on a page of memory: a guess, as stacks may share a page. */
-struct stack_page {
-	u32 tag;   /* tells the page from most others that would have its place in the table */
-	u32 stack; /* 0: the place is free */
+/* Stacks by page of memory: guesses, as stacks may share a page. Each is one word, with the number
+ * of the stack in its lower half (0: the place is free), and bits that tell the page from most
+ * others in its upper half. Of two pages that share a pair the one that was written last is the
+ * first. (An array, not a hash table: 30,000 entries of that can take 12 ms to make.) */
+struct stack_pages {
+	u64 first, second;
 };
 
-/* The entry of a page is in one of two neighbouring places; of two pages that share them, the one
- * that was written last has the first. (An array, not a hash table: 30,000 entries of that can take
- * 12 ms to make.) */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1 << STACK_PAGES_BITS);
 	__type(key, u32);
-	__type(value, u64); /* a stack_page, which is read and written as one */
+	__type(value, struct stack_pages);
 } stack_of_page SEC(".maps");
-
-union stack_page_word {
-	struct stack_page page;
-	u64 word;
-};
 
 u32 next_stack WRITTEN = 1;
 u64 stacks_known = 1; /* raised with each stack that becomes known */
@@ -86,44 +80,45 @@ static __always_inline struct stack *stack_at(u32 i)
 	return bpf_map_lookup_elem(&stacks, &i);
 }
 
-/* The page of an address, scattered (Fibonacci hashing): the upper bits tell its place. */
+/* The page of an address, scattered (Fibonacci hashing): the upper bits tell its pair of places,
+ * the lower half the page. */
 static __always_inline u64 page_hash(u32 tgid, u64 address)
 {
 	return (address >> PAGE_SHIFT ^ (u64)tgid << 40) * 0x9e3779b97f4a7c15ull;
 }
 
-/* The first place of a page, or the one beside it. */
-static __always_inline volatile u64 *page_place(u64 hash, u32 beside)
+static __always_inline volatile struct stack_pages *pages_at(u64 hash)
 {
-	u32 i = hash >> (64 - STACK_PAGES_BITS) ^ beside;
+	u32 i = hash >> (64 - STACK_PAGES_BITS);
 
 	return bpf_map_lookup_elem(&stack_of_page, &i);
 }
 
 static __always_inline u32 stack_cached(u32 tgid, u64 address)
 {
-	u64 hash = page_hash(tgid, address);
-	volatile u64 *first = page_place(hash, 0), *second = page_place(hash, 1);
-	union stack_page_word w = {.word = first ? *first : 0};
+	u64 hash = page_hash(tgid, address), word;
+	volatile struct stack_pages *pages = pages_at(hash);
 
-	if (w.page.tag != (u32)hash)
-		w.word = second ? *second : 0;
-	return w.page.tag == (u32)hash ? w.page.stack : 0;
+	if (!pages)
+		return 0;
+	word = pages->first;
+	if (word >> 32 != (u32)hash)
+		word = pages->second;
+	return word >> 32 == (u32)hash ? word : 0;
 }
 
 /* Notes the stack of an address's page; `only_new`: only if the page has none yet. */
 static __always_inline void stack_cache(u32 tgid, u64 address, u32 number, bool only_new)
 {
-	u64 hash = page_hash(tgid, address);
-	volatile u64 *first = page_place(hash, 0), *second = page_place(hash, 1);
-	union stack_page_word w = {.page = {.tag = hash, .stack = number}}, old;
+	u64 hash = page_hash(tgid, address), old;
+	volatile struct stack_pages *pages = pages_at(hash);
 
-	if (!first || !second || (only_new && stack_cached(tgid, address)))
+	if (!pages || (only_new && stack_cached(tgid, address)))
 		return;
-	old.word = *first;
-	if (old.page.stack && old.page.tag != w.page.tag)
-		*second = old.word;
-	*first = w.word;
+	old = pages->first;
+	if ((u32)old && old >> 32 != (u32)hash)
+		pages->second = old;
+	pages->first = hash << 32 | number;
 }
 
 static __always_inline bool within(u64 address, u64 lo, u64 hi)

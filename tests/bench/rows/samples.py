@@ -3,6 +3,7 @@
 function differ from perf's of the same server, and what it costs them, with samples and without."""
 
 import collections
+import functools
 import glob
 import os
 import re
@@ -66,6 +67,7 @@ def sums(document):
             sum(node["cpu_self_ns"] for node, _, _ in harness.nodes_of(document)) / own_ns)
 
 
+@functools.cache
 def file_of(path):
     """One key for all names of a file: of a program, of links to it."""
     try:

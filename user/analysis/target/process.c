@@ -210,21 +210,24 @@ bool process__busy_thread(const pid_t *pids, size_t cnt, struct process_thread *
 	return out->tid;
 }
 
+/* A field of /proc/PID/task/TID/stat, which is read into `text`; NULL: the thread has ended. */
+static const char *thread_field(const struct process_thread *t, int number, char *text, size_t size)
+{
+	return read_thread(t->pid, t->tid, text, size) ? stat_field(text, number) : NULL;
+}
+
 int process__thread_cpu(const struct process_thread *t)
 {
 	char text[1024];
+	const char *cpu = thread_field(t, STAT_CPU, text, sizeof(text));
 
-	return read_thread(t->pid, t->tid, text, sizeof(text)) && stat_field(text, STAT_CPU)
-		       ? (int)stat_number(text, STAT_CPU)
-		       : -1;
+	return cpu ? atoi(cpu) : -1;
 }
 
 bool process__thread_runs(const struct process_thread *t)
 {
 	char text[1024];
-	const char *state = read_thread(t->pid, t->tid, text, sizeof(text))
-				    ? stat_field(text, STAT_STATE)
-				    : NULL;
+	const char *state = thread_field(t, STAT_STATE, text, sizeof(text));
 
 	return state && *state == 'R';
 }

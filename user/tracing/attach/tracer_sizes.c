@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* How large the tables are made: as the run may need them. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,18 +29,23 @@ static uint32_t power_of_two(uint32_t at_least)
 	return n;
 }
 
-/* Room for so many of the machine's threads or processes as a run may meet at a time: four times
- * the threads that there are now, as far as that is known, but `least` to `most`. An entry of a
- * hash table takes 0.1 to 0.4 us to make. */
-static uint32_t tasks_wanted(uint32_t least, uint32_t most)
+/* The machine's threads; UINT_MAX: not known. */
+static unsigned tasks_now(void)
 {
 	FILE *file = fopen("/proc/loadavg", "re");
-	unsigned tasks = most;
+	unsigned tasks = UINT_MAX;
 
 	if (file && fscanf(file, "%*s %*s %*s %*u/%u", &tasks) != 1)
-		tasks = most;
+		tasks = UINT_MAX;
 	if (file)
 		fclose(file);
+	return tasks;
+}
+
+/* Room for so many threads or processes as a run may meet at a time: four times the threads that
+ * there are now, but `least` to `most`. An entry of a hash table takes 0.1 to 0.4 us to make. */
+static uint32_t tasks_wanted(unsigned tasks, uint32_t least, uint32_t most)
+{
 	return tasks >= most / 4 ? most : 4 * tasks <= least ? least : power_of_two(4 * tasks);
 }
 
@@ -241,14 +247,15 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, si
 {
 	struct tracer_tables *tables = &tr->tables;
 	struct proftrace_bpf *skel = tr->skel;
+	unsigned tasks = tasks_now();
 
 	*tables = (struct tracer_tables){0};
 	/* Goroutines are many. */
 	tables->callstacks_cap = opts->expects_go ? 2 * MAX_CALLSTACKS : MAX_CALLSTACKS;
 	tables->goroutines_cap = opts->expects_go ? 2 * tables->callstacks_cap : FEW_GOROUTINES;
-	tables->threads_cap = tasks_wanted(MIN_THREADS, tables->callstacks_cap);
+	tables->threads_cap = tasks_wanted(tasks, MIN_THREADS, tables->callstacks_cap);
 	tables->followed_cap =
-		opts->children || opts->whom ? tasks_wanted(MIN_FOLLOWED, MAX_FOLLOWED) : 0;
+		opts->children || opts->whom ? tasks_wanted(tasks, MIN_FOLLOWED, MAX_FOLLOWED) : 0;
 	/* Who wants few paths wants little memory. */
 	tables->frames_cap = opts->max_paths < MAX_FRAMES / 4 ? MAX_FRAMES / 4 : MAX_FRAMES;
 	tables->nodes_cap = opts->max_paths;

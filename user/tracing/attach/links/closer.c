@@ -42,6 +42,7 @@ struct job {
 	struct closer *closer;
 	int fd;
 	uint32_t probes;
+	pid_t tid;			   /* of the thread that does it; 0: that has not run yet */
 	const struct trace_events *events; /* NULL: it is no trace event's */
 	uint32_t event;
 };
@@ -56,7 +57,6 @@ struct closer {
 	unsigned threads;	   /* that close something */
 	bool held;		   /* no turn comes */
 	struct job *latest;	   /* that has begun, if its probes may still be in; NULL: none */
-	pid_t latest_tid;	   /* its thread; 0: that has not run yet */
 	struct near near;
 	uint64_t least_ns; /* of CPU time that a probe has taken; 0: not known */
 };
@@ -70,8 +70,7 @@ static void job_do(struct job *job)
 
 	pthread_mutex_lock(&c->lock);
 	near = c->near;
-	if (c->latest == job)
-		c->latest_tid = syscall(SYS_gettid);
+	job->tid = syscall(SYS_gettid);
 	pthread_mutex_unlock(&c->lock);
 	near__go(&near, job->probes);
 	close(job->fd);
@@ -115,7 +114,7 @@ static void sleep_unlocked(struct closer *c, uint64_t ns)
 /* Whether the thread of the closing that has begun last waits for something other than a CPU. */
 static bool latest_waits(const struct closer *c)
 {
-	const struct process_thread t = {.pid = getpid(), .tid = c->latest_tid};
+	const struct process_thread t = {.pid = getpid(), .tid = c->latest->tid};
 
 	return t.tid && !process__thread_runs(&t);
 }
@@ -155,7 +154,6 @@ static void *begin_all(void *arg)
 		while (!c->first || c->held || c->threads == MAX_THREADS)
 			pthread_cond_wait(&c->go_on, &c->lock);
 		job = c->latest = c->first;
-		c->latest_tid = 0;
 		probes = job->probes;
 		c->first = job->next;
 		if (!c->first)
