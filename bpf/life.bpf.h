@@ -117,8 +117,35 @@ static __always_inline bool target_leaves(const struct task_struct *current)
 	return (c && c->runs) || is_target(FIELD(current, tgid));
 }
 
+/* Whether the kernel counts the system calls by which a thread reads and writes: read(2), write(2)
+ * and their like (pread, writev, sendfile; not recv and send). */
+static __always_inline bool counts_io(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->ioac.syscr);
+}
+
+/* Adds what the thread that runs here has read and written since its clock did so last. */
+static __always_inline void cpu_clock_adds_io(struct wire_cpu_clock *c,
+					      const struct task_struct *task)
+{
+	if (!counts_io(task))
+		return;
+	c->reads += FIELD(task, ioac.syscr) - c->reads_since;
+	c->writes += FIELD(task, ioac.syscw) - c->writes_since;
+}
+
+static __always_inline void cpu_clock_begins_io(struct wire_cpu_clock *c,
+						const struct task_struct *task)
+{
+	if (!counts_io(task))
+		return;
+	c->reads_since = FIELD(task, ioac.syscr);
+	c->writes_since = FIELD(task, ioac.syscw);
+}
+
 /* This CPU goes on with a thread, of the target or not. */
-static __always_inline void cpu_clock_turns(bool target)
+static __always_inline void cpu_clock_turns(const struct task_struct *leaves,
+					    const struct task_struct *comes, bool target)
 {
 	u32 cpu = bpf_get_smp_processor_id();
 	u64 now = bpf_ktime_get_ns(), since;
@@ -132,9 +159,24 @@ static __always_inline void cpu_clock_turns(bool target)
 	barrier();
 	if (c->runs && now > since)
 		c->ran_ns += now - since;
+	if (c->runs)
+		cpu_clock_adds_io(c, leaves);
+	if (target)
+		cpu_clock_begins_io(c, comes);
 	c->runs = target;
 	barrier();
 	*(volatile u64 *)&c->since_ns = now;
+}
+
+/* Adds what the thread that runs here has read and written up to now. Preemption is off. */
+static __always_inline void cpu_clock_catches_up(const struct task_struct *current)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+
+	if (cpu >= WIRE_CPU_CLOCKS || !cpu_clocks[cpu].runs)
+		return;
+	cpu_clock_adds_io(&cpu_clocks[cpu], current);
+	cpu_clock_begins_io(&cpu_clocks[cpu], current);
 }
 
 /* When this CPU's clock has turned last, which is now: that spares its program asking once more, or

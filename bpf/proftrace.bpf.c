@@ -288,7 +288,7 @@ int on_switch(u64 *ctx)
 	goes_on = is_target(FIELD((const struct task_struct *)ctx[2], tgid));
 	if (filter_tgids && !leaves && !goes_on)
 		return 0; /* most switches of a busy machine */
-	cpu_clock_turns(goes_on);
+	cpu_clock_turns((void *)ctx[1], (void *)ctx[2], goes_on);
 	if (!gate_is_open())
 		return 0;
 	cpu_is_left((void *)ctx[1], cpu_clock_turned());
@@ -373,6 +373,16 @@ int close_open(void *ctx)
 {
 	KEEP_OWN_STACK(close_open, ctx);
 	close_all();
+	return 0;
+}
+
+/* Attached to nothing: user space runs it on a CPU where the target runs. */
+OWN_STACK(catch_up_clock);
+SEC("?raw_tp")
+int catch_up_clock(void *ctx)
+{
+	KEEP_OWN_STACK(catch_up_clock, ctx);
+	cpu_clock_catches_up(current_task());
 	return 0;
 }
 

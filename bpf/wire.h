@@ -968,13 +968,17 @@ struct wire_ring_counts {
 /* Or'ed to that of a path whose function is dropped, and was probed in bursts. */
 #define WIRE_NODE_BURST (1u << 29)
 
-/* How long one CPU has run the target, by the scheduler's switches; a cache line. */
+/* How long one CPU has run the target, by the scheduler's switches, and what the target has read
+ * and written there meanwhile; a cache line. */
 #define WIRE_CPU_CLOCKS 1024
 struct wire_cpu_clock {
 	u64 ran_ns;   /* up to the last switch */
 	u64 since_ns; /* CLOCK_MONOTONIC: of the last switch; 0 while all this is written */
-	u32 runs;     /* the target has run there since */
-	u32 pad[11];
+	/* System calls that read and write, up to the last switch or until they were added up; and
+	 * how many the running thread had made until then in all its life. */
+	u64 reads, writes, reads_since, writes_since;
+	u32 runs; /* the target has run there since */
+	u32 pad[3];
 };
 
 /* An event of a process. */

@@ -321,6 +321,11 @@ struct css_set {
 	struct cgroup *dfl_cgrp; /* of v2 */
 };
 
+struct task_io_accounting {
+	__u64 syscr; /* calls of read(2) and its like */
+	__u64 syscw; /* of write(2) and its like */
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	struct sched_entity se;
@@ -342,6 +347,7 @@ struct task_struct {
 	unsigned long sas_ss_size;
 	unsigned int sas_ss_flags;
 	struct uprobe_task *utask;
+	struct task_io_accounting ioac;
 	struct thread_struct thread;
 };
 

@@ -273,6 +273,24 @@ uint64_t tracer__ran_ns(const struct tracer *tr)
 	return sum;
 }
 
+/* A thread's are added up as it leaves its CPU; of one that runs, by a program there. */
+struct tracer_io tracer__io(struct tracer *tr)
+{
+	int program = skeleton__program(tr->skel, tr->skel->progs.catch_up_clock);
+	struct tracer_io sum = {0};
+
+	for (unsigned int i = 0; i < WIRE_CPU_CLOCKS; i++) {
+		const volatile struct wire_cpu_clock *c = &tr->skel->data_written->cpu_clocks[i];
+		LIBBPF_OPTS(bpf_test_run_opts, opts, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = i);
+
+		if (c->runs && program >= 0)
+			bpf_prog_test_run_opts(program, &opts);
+		sum.reads += c->reads;
+		sum.writes += c->writes;
+	}
+	return sum;
+}
+
 int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
 		      const struct own_probe *own, size_t cnt)
 {

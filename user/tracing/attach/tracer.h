@@ -173,6 +173,13 @@ void tracer__forget_bursts(struct tracer *tr, uint64_t until_ns);
  * milliseconds. Interrupts are in it. For tracers that survey. */
 uint64_t tracer__ran_ns(const struct tracer *tr);
 
+/* The system calls by which the target has read and written meanwhile: read(2), write(2) and their
+ * like (pread, writev, sendfile; not recv and send). 0 where the kernel does not count them. */
+struct tracer_io {
+	uint64_t reads, writes;
+};
+struct tracer_io tracer__io(struct tracer *tr);
+
 enum tracer_probe {
 	TRACER_ENTRY,
 	TRACER_RETURN, /* entry and return */

@@ -166,6 +166,7 @@ static int begin_backend(struct tracer *tr, uint32_t number, const struct tracer
 	tr->groups.small = opts->drops;
 	tr->skel->rodata->has_bursts = tr->surveys && opts->bursts;
 	tr->skel->rodata->keep_cpu_clocks = tr->skel->rodata->has_bursts;
+	bpf_program__set_autoload(tr->skel->progs.catch_up_clock, tr->skel->rodata->has_bursts);
 	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
