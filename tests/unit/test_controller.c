@@ -11,7 +11,7 @@
 #include "budget/controller.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
-#include "budget/turns.h"
+#include "looks/turns.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "plan/lookups.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,6 +75,31 @@ static uint64_t calls_in(const struct load *l, int f, double requests)
 	return calls > 0 ? (uint64_t)(calls + uniform()) : 0;
 }
 
+/* By CPU time alone. */
+static void add_window(struct rates *r, const uint32_t *functions, const uint64_t *calls,
+		       size_t cnt, double cpu_ns, double cost_ns)
+{
+	rates__add_window(r, &(const struct look_counts){functions, calls, cnt},
+			  &(const struct lengths){cpu_ns, 0, 0}, cost_ns);
+}
+
+static int add_burst(struct rates *r, const uint32_t *functions, const uint64_t *calls, size_t cnt)
+{
+	return rates__add_burst(r, &(const struct look_counts){functions, calls, cnt}, true);
+}
+
+/* `cnt` functions. */
+static int estimate_by_time(const struct rates *r, size_t cnt, struct rate *out)
+{
+	struct lengths *spans = calloc(cnt, sizeof(*spans));
+	int err;
+
+	assert_non_null(spans);
+	err = rates__estimate(r, spans, out);
+	free(spans);
+	return err;
+}
+
 static void window(struct rates *r, const struct load *l, uint32_t f)
 {
 	double share = kind_share(l, kind_of(l, f));
@@ -83,7 +109,7 @@ static void window(struct rates *r, const struct load *l, uint32_t f)
 
 	double counting = l->counting ? l->counting : 1.1;
 
-	rates__add_window(r, &f, &calls, 1, WINDOW_NS + cost_ns * counting, cost_ns);
+	add_window(r, &f, &calls, 1, WINDOW_NS + cost_ns * counting, cost_ns);
 }
 
 static void burst(struct rates *r, const struct load *l)
@@ -99,7 +125,7 @@ static void burst(struct rates *r, const struct load *l)
 		calls[f] = calls_in(
 			l, f, requests[kind_of(l, f)] / (l->turns && f % 5 == 4 ? l->turns : 1));
 	}
-	assert_int_equal(rates__add_burst(r, functions, calls, FUNCTIONS, true), 0);
+	assert_int_equal(add_burst(r, functions, calls, FUNCTIONS), 0);
 }
 
 struct quality {
@@ -118,7 +144,7 @@ static struct quality judge(const struct rates *r, const struct load *l)
 	double errors[FUNCTIONS];
 	struct quality q = {0};
 
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	for (int f = 0; f < FUNCTIONS; f++) {
 		errors[f] = fabs(rates[f].per_ns / true_rate(l, f) - 1);
 		q.inside += fabs(rates[f].per_ns - true_rate(l, f)) <=
@@ -234,16 +260,16 @@ static struct quality changing_mix(int looks, double mostly, uint32_t first)
 		share[0] = look / 3 % 2 ? 1 - mostly : mostly;
 		share[1] = 1 - share[0];
 		calls[0] = (uint64_t)(usual[counted] * share[counted % 2] * requests);
-		rates__add_window(r, &counted, calls, 1, 6e6, 0);
+		add_window(r, &counted, calls, 1, 6e6, 0);
 		for (uint32_t f = 0; f < 8; f++)
 			all += usual[f] * share[f % 2];
 		for (uint32_t f = 0; f < 8; f++) {
 			functions[f] = f;
 			calls[f] = (uint64_t)(usual[f] * share[f % 2] * 3000 / all + uniform());
 		}
-		assert_int_equal(rates__add_burst(r, functions, calls, 8, true), 0);
+		assert_int_equal(add_burst(r, functions, calls, 8), 0);
 	}
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	for (int f = 0; f < 8; f++) {
 		double of_truth = rates[f].per_ns * REQUEST_NS / usual[f] / 0.5;
 
@@ -345,14 +371,14 @@ static void the_only_window(void **state)
 		l.calls[f] *= 0.5;
 	window(r, &l, 3);
 	burst(r, &l);
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	factor = log(2 * true_rate(&l, 3) / rates[3].per_ns);
 	assert_true(factor < 3 * sqrt(rates[3].variance));
 	assert_true(rates[3].variance < 0.1);
 	/* Where looks agree, they are known to. */
 	for (int i = 0; i < 20; i++)
 		window(r, &l, 3);
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	assert_true(rates[3].variance < 0.01);
 	rates__free(r);
 }
@@ -370,7 +396,7 @@ static void an_interrupted_window(void **state)
 		window(r, f == 30 ? &interrupted : &l, f);
 	burst(r, &l);
 	burst(r, &l);
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	assert_true(fabs(rates[30].per_ns - true_per_ns) <=
 		    2 * sqrt(rates[30].variance) * rates[30].per_ns);
 	rates__free(r);
@@ -389,7 +415,7 @@ static void a_wrong_guess(void **state)
 		if (f % 20 == 0)
 			burst(r, &l);
 	}
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	assert_true(fabs(rates[30].per_ns / true_rate(&l, 30) - 1) < 0.05);
 	rates__free(r);
 }
@@ -409,7 +435,7 @@ static void what_is_too_dear_to_count(void **state)
 		if (f % 10 == 0)
 			burst(r, &l);
 	}
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	assert_true(fabs(rates[50].per_ns / true_rate(&l, 50) - 1) < 0.05);
 	rates__free(r);
 }
@@ -433,12 +459,12 @@ static void a_crowd(void **state)
 		for (uint32_t f = 0; f < CROWD; f++) {
 			/* A window is 6 ms; a burst has a third of a window's calls. */
 			calls[f] = (uint64_t)((100 + f) * (1 + 0.03 * normal()));
-			rates__add_window(r, &f, &calls[f], 1, 6e6, 0);
+			add_window(r, &f, &calls[f], 1, 6e6, 0);
 			calls[f] /= 3;
 		}
-		assert_int_equal(rates__add_burst(r, functions, calls, CROWD, true), 0);
+		assert_int_equal(add_burst(r, functions, calls, CROWD), 0);
 	}
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	for (uint32_t f = 0; f < CROWD; f++)
 		assert_true(fabs(rates[f].per_ns * 6e6 / (100 + f) - 1) < 0.15);
 	rates__free(r);
@@ -464,7 +490,7 @@ static void nothing_is_known(void **state)
 
 	assert_int_equal(rates__new(&r), 0);
 	assert_int_equal(rates__add(r, 0.001), 0);
-	assert_int_equal(rates__estimate(r, &rate), 0);
+	assert_int_equal(estimate_by_time(r, 1, &rate), 0);
 	assert_true(rate.per_ns == 0.001 && rate.variance >= 1);
 	rates__free(r);
 	rates__free(NULL);
@@ -485,12 +511,146 @@ static void a_long_run(void **state)
 
 		if (i == 1500)
 			assert_int_equal(rates__add(r, 1), 0);
-		assert_int_equal(rates__add_burst(r, functions, calls, 1 + (i >= 1500), true), 0);
-		rates__add_window(r, functions, calls, 1, 100e3, 0);
+		assert_int_equal(add_burst(r, functions, calls, 1 + (i >= 1500)), 0);
+		add_window(r, functions, calls, 1, 100e3, 0);
 	}
-	assert_int_equal(rates__estimate(r, rates), 0);
+	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	assert_true(fabs(rates[0].per_ns / 1.01e-3 - 1) < 0.01);
 	assert_true(fabs(rates[1].per_ns / 3.02e-3 - 1) < 0.01);
+	rates__free(r);
+}
+
+/* A server whose event loop reads TURN requests, then answers them. A request takes as much CPU
+ * time as the machine happens to need. */
+#define TURN 50
+
+struct server {
+	double at;	     /* requests so far */
+	double request_ns;   /* of own CPU time; */
+	double speed[3];     /* of each kind of moment, times that */
+	double counting_off; /* what counting costs, of what is reckoned */
+};
+
+/* Reads, or answers, after so many requests and parts of them. */
+static double halves(double requests, bool reads)
+{
+	double turns = floor(requests / TURN), part = requests / TURN - turns;
+	double done = reads ? part * 2 : part * 2 - 1;
+
+	return TURN * (turns + (done < 0 ? 0 : done > 1 ? 1 : done));
+}
+
+/* A window of `requests`, for functions [first, first + cnt), of which the last is called as
+ * answers are written, and others as requests are read, each 1 + its number % 3 times. */
+static void server_window(struct rates *r, struct server *s, uint32_t first, uint32_t cnt,
+			  double requests)
+{
+	double until = s->at + requests, cost_ns = 0;
+	double own_ns = requests * s->request_ns * s->speed[(int)(uniform() * 3)];
+	uint32_t functions[8];
+	uint64_t calls[8];
+	struct lengths lengths = {
+		.reads = floor(halves(until, true)) - floor(halves(s->at, true)),
+		.writes = floor(halves(until, false)) - floor(halves(s->at, false)),
+	};
+
+	for (uint32_t i = 0; i < cnt; i++) {
+		bool reads = first + i != FUNCTIONS - 1;
+		double times = 1 + (first + i) % 3;
+
+		functions[i] = first + i;
+		calls[i] = (uint64_t)(floor(times * halves(until, reads)) -
+				      floor(times * halves(s->at, reads)));
+		cost_ns += (double)calls[i] * COUNT_NS;
+	}
+	lengths.cpu_ns = own_ns + cost_ns * s->counting_off;
+	rates__add_window(r, &(const struct look_counts){functions, calls, cnt}, &lengths, cost_ns);
+	s->at = until + 1000 * uniform();
+}
+
+/* Half of the run goes at half the speed, and windows do not see both as often. Functions that were
+ * counted are as often called as requests are read, or answered. */
+static void by_reads_and_writes(void **state)
+{
+	struct server s = {.request_ns = 20e3, .speed = {1, 1, 2}, .counting_off = 0.7};
+	struct lengths spans[FUNCTIONS];
+	struct rate rates[FUNCTIONS];
+	struct rates *r;
+
+	seed = 3;
+	assert_int_equal(rates__new(&r), 0);
+	for (int f = 0; f < FUNCTIONS; f++) {
+		/* 100,000 requests. */
+		spans[f] = (struct lengths){100e3 * 20e3 * 2, 100e3, 100e3};
+		assert_int_equal(rates__add(r, 1e-6), 0);
+	}
+	for (int round = 0; round < 3; round++) {
+		for (uint32_t f = 0; f < FUNCTIONS; f += 4)
+			server_window(r, &s, f, 4, 160 + 40 * uniform());
+	}
+	assert_int_equal(rates__estimate(r, spans, rates), 0);
+	for (int f = 0; f < FUNCTIONS; f++) {
+		double of_truth = rates[f].per_ns * spans[f].cpu_ns / (1 + f % 3) / 100e3;
+
+		/* The one that goes by answers is known less: all others do not. */
+		assert_true(fabs(of_truth - 1) < (f == FUNCTIONS - 1 ? 0.08 : 0.005));
+		assert_true(fabs(of_truth - 1) <= 2 * sqrt(rates[f].variance));
+		assert_true(rates[f].by_io > 0.9);
+	}
+	rates__free(r);
+}
+
+/* Functions go by CPU time, and another thread reads as it likes. */
+static void not_by_reads(void **state)
+{
+	const struct load l = steady();
+	struct lengths spans[FUNCTIONS];
+	struct rate rates[FUNCTIONS];
+	struct rates *r = rates_of(&l, 2, 1);
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		spans[f] = (struct lengths){10e9, 100e3, 20e3};
+	for (int round = 0; round < 3; round++) {
+		for (uint32_t f = 0; f < FUNCTIONS; f++) {
+			uint64_t calls = calls_in(&l, f, WINDOW_NS / REQUEST_NS);
+			const struct lengths lengths = {WINDOW_NS, 50 + 150 * uniform(),
+							5 + 20 * uniform()};
+
+			rates__add_window(r, &(const struct look_counts){&f, &calls, 1}, &lengths,
+					  0);
+		}
+	}
+	assert_int_equal(rates__estimate(r, spans, rates), 0);
+	for (int f = 0; f < FUNCTIONS; f++) {
+		assert_true(fabs(rates[f].per_ns / true_rate(&l, f) - 1) < 0.03);
+		assert_true(rates[f].by_io < 0.1);
+	}
+	rates__free(r);
+}
+
+/* A target that reads only as it starts: windows know no reads, and that there were some before
+ * changes nothing. And one that has read in a window, but since it is looked at hardly ever. */
+static void hardly_any_reads(void **state)
+{
+	const struct load l = steady();
+	struct lengths spans[FUNCTIONS] = {{0}};
+	struct rate rates[FUNCTIONS];
+	struct rates *r = rates_of(&l, 2, 1);
+
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t f = 0; f < FUNCTIONS; f++) {
+			uint64_t calls = calls_in(&l, f, WINDOW_NS / REQUEST_NS);
+
+			spans[f] = (struct lengths){10e9, round ? 90 : 5000, 0};
+			add_window(r, &f, &calls, 1, WINDOW_NS, 0);
+			if (round && !f)
+				rates__add_window(r, &(const struct look_counts){&f, &calls, 1},
+						  &(const struct lengths){WINDOW_NS, 30, 0}, 0);
+		}
+		assert_int_equal(rates__estimate(r, spans, rates), 0);
+		for (int f = 0; f < FUNCTIONS; f++)
+			assert_true(fabs(rates[f].per_ns / true_rate(&l, f) - 1) < 0.08);
+	}
 	rates__free(r);
 }
 
@@ -513,6 +673,9 @@ int main(void)
 		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(a_long_run),
+		cmocka_unit_test(by_reads_and_writes),
+		cmocka_unit_test(not_by_reads),
+		cmocka_unit_test(hardly_any_reads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #include "attach/life.h"
 #include "attach/tracer.h"
-#include "budget/turns.h"
+#include "looks/turns.h"
 
 #define MS	1000000ull
 #define THREADS (50 * MS) /* more CPU time than this test takes */

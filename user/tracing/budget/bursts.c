@@ -10,13 +10,15 @@
 
 #include "attach/tracer.h"
 #include "budget/call_cost.h"
+#include "budget/counting.h"
 #include "budget/inputs.h"
-#include "budget/late.h"
-#include "rates/rates.h"
-#include "budget/turns.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
+#include "looks/late.h"
+#include "looks/run_clock.h"
+#include "looks/turns.h"
 #include "plan/plan.h"
+#include "rates/rates.h"
 #include "target/process.h"
 #include "target/target.h"
 #include "util/array.h"
@@ -30,12 +32,7 @@
 #define PATIENCE     5		/* a look at an idle target lasts so many times as long, at most */
 #define WINDOW_NS    (6 * MS)	/* a window */
 #define WINDOW_COST  (3 * MS)	/* that ends a window which costs more than was expected */
-#define WINDOW_SHARE 0.1	/* of the target's own CPU time: what counting may cost in it */
-#define WINDOW_MOST  32		/* functions */
-#define DEAR	     2		/* a function that takes more is counted only if all do */
-#define AGAIN	     2		/* functions that are counted more often than the others, */
-#define EVERY	     3		/* in each window of so many, */
-#define AGAIN_LEAST  0.01	/* if it costs so much */
+#define EVERY	     3		/* in one window of so many a function is counted again */
 #define MOST_OTHERS  0.01	/* a window in which others' probes cost more is none */
 #define BURST_PART   0.5	/* of what bursts and windows may cost, for bursts */
 #define BURST_COST   (50 * MS)	/* that ends a burst, by entries alone: many threads */
@@ -44,25 +41,9 @@
 #define GONE_NS	     (300 * MS) /* links that were closed are gone after this */
 #define PROBE_NS     8000	/* of the target's time, to put a probe in and to take it out */
 #define COLDER	     1.15	/* a hit costs so many times as much as in calibration */
-#define SKEW_NS	     (MS / 10)	/* counts and clock are read within this, or once more */
-#define READINGS     20
-
-/* A function that is dropped, or was. */
-struct member {
-	uint32_t function;
-	bool exact;		  /* it is not dropped any more */
-	uint32_t probes;	  /* in a burst */
-	double count_ns, call_ns; /* what counting a call costs, and recording it */
-	double per_ns;		  /* calls in a ns of own CPU time, as was estimated last */
-	double dropped_per_ns;	  /* the same, as it was dropped */
-	uint64_t counted;	  /* windows */
-	uint64_t ran_ns;	  /* own CPU time of the target before it was dropped */
-	uint64_t passed;	  /* calls that were passed over, as seen last */
-	double threads[RATES_THREADS];
-	/* What is estimated of earlier times when it was dropped. */
-	double before, before_variance;
-	struct late late;
-};
+#define LONGER	     2		/* a window may last so many times as long to be balanced */
+#define SKEW_NS	     (MS / 5)	/* counts and clocks are read within this, or once more */
+#define READINGS     10
 
 struct bursts {
 	const struct budget_inputs *in;
@@ -73,18 +54,18 @@ struct bursts {
 	/* By function: which of the members it is, from 1 on; 0: none. */
 	uint32_t *places;
 	size_t places_cnt;
-	/* The functions of a look, by member and by their number in the plan; and their calls. */
+	/* The functions of a look, by member and by their number in the plan; and their calls, and
+	 * how many had been counted when these were read last. */
 	uint32_t *list, *functions;
-	uint64_t *calls;
-	size_t list_cnt, list_cap, functions_cap, calls_cap;
+	uint64_t *calls, *read;
+	size_t list_cnt, list_cap, functions_cap, calls_cap, read_cap;
 	size_t next_burst;
 	double cost_ns; /* of all bursts and windows, to the target */
 	struct turns bursts, windows;
 	struct turns_seen seen;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
-	uint64_t start_ran_ns, off_ran_ns, off_since_ns;
+	struct run_clock clock;
 	uint64_t charged_ran_ns; /* how long the target had run as hits were charged last */
-	bool off;
 	uint64_t taken, taken_ns;
 	uint32_t seed;
 	struct calls_estimate *estimates;
@@ -103,7 +84,7 @@ int bursts__new(const struct budget_inputs *in, struct bursts **out)
 	b->bursts.share = BURST_PART * BURSTS_SHARE * in->limit;
 	b->windows.share = (1 - BURST_PART) * BURSTS_SHARE * in->limit;
 	b->seed = 1;
-	b->start_ran_ns = tracer__ran_ns(in->tracer);
+	run_clock__start(&b->clock, in->tracer);
 	*out = b;
 	return 0;
 }
@@ -118,34 +99,33 @@ void bursts__free(struct bursts *b)
 	free(b->list);
 	free(b->functions);
 	free(b->calls);
+	free(b->read);
 	free(b->estimates);
 	free(b);
 }
 
-/* Time that the target has run while it was traced. */
 static uint64_t ran_ns(const struct bursts *b)
 {
-	uint64_t now = b->off ? b->off_since_ns : tracer__ran_ns(b->in->tracer);
-
-	return now - b->start_ran_ns - b->off_ran_ns;
+	return run_clock__ran_ns(&b->clock);
 }
 
-/* The same, without what bursts and windows have cost. */
-static uint64_t own_ns(const struct bursts *b)
+/* Now, without what bursts and windows have cost. */
+static struct moment own_moment(struct bursts *b)
 {
-	uint64_t ran = ran_ns(b);
+	struct moment now = run_clock__now(&b->clock);
 
-	return (double)ran > b->cost_ns ? ran - (uint64_t)b->cost_ns : 0;
+	now.ran_ns -= (double)now.ran_ns > b->cost_ns ? (uint64_t)b->cost_ns : now.ran_ns;
+	return now;
 }
 
 void bursts__start(struct bursts *b)
 {
 	if (!b)
 		return;
-	b->start_ran_ns = tracer__ran_ns(b->in->tracer);
+	run_clock__start(&b->clock, b->in->tracer);
 	turns__start(&b->seen, b->in->tracer);
 	for (size_t i = 0; i < b->cnt; i++)
-		b->members[i].ran_ns = 0;
+		b->members[i].dropped = (struct moment){0};
 }
 
 static struct member *find_member(const struct bursts *b, uint32_t function)
@@ -178,7 +158,7 @@ static void begin_member(struct bursts *b, struct member *m, double per_ns)
 {
 	m->exact = false;
 	m->per_ns = m->dropped_per_ns = per_ns;
-	m->ran_ns = own_ns(b);
+	m->dropped = own_moment(b);
 	m->late = (struct late){0};
 	b->dropped++;
 }
@@ -202,6 +182,7 @@ int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 	m = &b->members[b->cnt++];
 	*m = (struct member){
 		.function = function,
+		.by_io = 0.5,
 		.probes = 1 + (probes.exit == WIRE_COST_NONE ? 0 : f->exits_cnt),
 		.count_ns = COLDER * (double)probe_costs__passed(&b->in->costs, probes.entry),
 		.call_ns = (double)probe_costs__call(&b->in->costs, probes.entry, probes.exit),
@@ -264,7 +245,8 @@ static int list_add(struct bursts *b, size_t member)
 {
 	if (ARRAY_RESERVE(&b->list, b->list_cnt, &b->list_cap) ||
 	    ARRAY_RESERVE(&b->functions, b->list_cnt, &b->functions_cap) ||
-	    ARRAY_RESERVE(&b->calls, b->list_cnt, &b->calls_cap))
+	    ARRAY_RESERVE(&b->calls, b->list_cnt, &b->calls_cap) ||
+	    ARRAY_RESERVE(&b->read, b->list_cnt, &b->read_cap))
 		return -ENOMEM;
 	b->list[b->list_cnt++] = member;
 	return 0;
@@ -290,30 +272,33 @@ static void list_sort(struct bursts *b)
 /* A moment: the target's clock, and the calls of the list that were counted up to then. */
 struct reading {
 	uint64_t at_ns, ran_ns;
-	double cost_ns; /* of the calls since the first reading; 0: it is that one */
+	struct tracer_io io; /* of the first and the last one */
+	double cost_ns;	     /* of the calls since the first reading; 0: it is that one */
 };
 
-/* calls[] are as of the first reading; `last`: then they become those since. */
-static void read_counts(struct bursts *b, struct reading *r, bool first, bool last)
+enum which { FIRST, BETWEEN, LAST };
+
+/* calls[] are as of the first reading, and from the last one on those since. */
+static void read_counts(struct bursts *b, struct reading *r, enum which which)
 {
 	for (int i = 0; i < READINGS; i++) {
 		r->at_ns = now_ns();
 		r->ran_ns = tracer__ran_ns(b->in->tracer);
-		r->cost_ns = 0;
-		for (size_t k = 0; k < b->list_cnt; k++) {
-			const struct member *m = &b->members[b->list[k]];
-			uint64_t calls = collector__surveyed(b->in->collector, m->function);
-
-			if (first)
-				b->calls[k] = calls;
-			else
-				r->cost_ns += (double)(calls - b->calls[k]) * m->count_ns;
-		}
+		for (size_t k = 0; k < b->list_cnt; k++)
+			b->read[k] = collector__surveyed(b->in->collector, b->functions[k]);
+		if (which != BETWEEN)
+			r->io = tracer__io(b->in->tracer);
 		if (now_ns() - r->at_ns < SKEW_NS)
 			break;
 	}
-	for (size_t k = 0; last && k < b->list_cnt; k++)
-		b->calls[k] = collector__surveyed(b->in->collector, b->functions[k]) - b->calls[k];
+	r->cost_ns = 0;
+	for (size_t k = 0; k < b->list_cnt; k++) {
+		uint64_t calls = which == FIRST ? 0 : b->read[k] - b->calls[k];
+
+		r->cost_ns += (double)calls * b->members[b->list[k]].count_ns;
+		if (which != BETWEEN)
+			b->calls[k] = which == FIRST ? b->read[k] : calls;
+	}
 }
 
 static void wait_ns(uint64_t ns)
@@ -357,106 +342,105 @@ static int note_threads(struct bursts *b)
 	return 0;
 }
 
-/* *out = an estimate for each member. */
-static int estimate(struct bursts *b, struct rate **out)
+/* What the target has had since a member was dropped. */
+static struct lengths lengths_since(const struct member *m, const struct moment *now)
 {
-	int err = note_threads(b);
+	struct moment since = moment__minus(*now, &m->dropped);
 
-	*out = calloc(b->cnt + 1, sizeof(**out));
-	if (!err)
-		err = *out ? rates__estimate(b->rates, *out) : -ENOMEM;
+	/* What is taken off for looks may be more than the target has run since. */
+	return (struct lengths){
+		.cpu_ns = now->ran_ns > m->dropped.ran_ns ? (double)since.ran_ns : 0,
+		.reads = (double)since.io.reads,
+		.writes = (double)since.io.writes,
+	};
+}
+
+/* Sets members' rates; *out (NULL: not wanted) = for each, its calls since it was dropped last. */
+static int estimate(struct bursts *b, struct calls_estimate **out)
+{
+	struct lengths *spans = calloc(b->cnt + 1, sizeof(*spans));
+	struct rate *rates = calloc(b->cnt + 1, sizeof(*rates));
+	struct calls_estimate *of = calloc(b->cnt + 1, sizeof(*of));
+	struct moment now = own_moment(b);
+	int err = spans && rates && of ? note_threads(b) : -ENOMEM;
+
 	for (size_t i = 0; !err && i < b->cnt; i++)
-		b->members[i].per_ns = (*out)[i].per_ns;
+		spans[i] = lengths_since(&b->members[i], &now);
+	if (!err)
+		err = rates__estimate(b->rates, spans, rates);
+	for (size_t i = 0; !err && i < b->cnt; i++) {
+		double calls = b->members[i].exact ? 0 : rates[i].per_ns * spans[i].cpu_ns;
+
+		b->members[i].per_ns = rates[i].per_ns;
+		b->members[i].by_io = rates[i].by_io;
+		of[i] = (struct calls_estimate){calls, calls * calls * rates[i].variance};
+	}
+	free(spans);
+	free(rates);
+	if (!err && out)
+		*out = of;
+	else
+		free(of);
 	return err;
 }
 
-/* Waits until the target has run for `ns`, or looks have cost `most_ns`; if it does not run, not
- * for long. */
-static void watch(struct bursts *b, const struct reading *from, struct reading *to, uint64_t ns,
-		  double most_ns)
+/* Of what was read and written in a window, up to now. */
+static bool is_balanced(struct bursts *b, const struct reading *from)
 {
+	struct tracer_io look = tracer__io(b->in->tracer), run = run_clock__now(&b->clock).io;
+
+	look.reads -= from->io.reads;
+	look.writes -= from->io.writes;
+	return tracer_io__balanced(&look, &run);
+}
+
+/* What ends a look. */
+struct ends {
+	uint64_t ns;	/* the target has run for so long; if it does not run, not for long, */
+	double cost_ns; /* or the look has cost so much, */
+	bool balanced;	/* and has the same mix as the run, unless that takes long */
+};
+
+static void watch(struct bursts *b, const struct reading *from, struct reading *to,
+		  const struct ends *ends)
+{
+	bool over = false, too_long;
+
 	/* Who wakes often disturbs those who share processors with the target. */
-	wait_ns(ns / 2);
+	wait_ns(ends->ns / 2);
 	do {
-		wait_ns(STEP_NS);
-		read_counts(b, to, false, false);
-	} while (to->cost_ns < most_ns &&
-		 (to->at_ns - from->at_ns < ns ||
-		  (to->ran_ns - from->ran_ns < ns && to->at_ns - from->at_ns < PATIENCE * ns)));
-	read_counts(b, to, false, true);
+		uint64_t ns;
+
+		wait_ns(over ? STEP_NS / 2 : STEP_NS);
+		read_counts(b, to, BETWEEN);
+		ns = to->at_ns - from->at_ns;
+		over = to->cost_ns >= ends->cost_ns ||
+		       (ns >= ends->ns &&
+			(to->ran_ns - from->ran_ns >= ends->ns || ns >= PATIENCE * ends->ns));
+		too_long = to->cost_ns >= LONGER * ends->cost_ns || ns >= LONGER * ends->ns;
+	} while (!over || (ends->balanced && !too_long && !is_balanced(b, from)));
+	read_counts(b, to, LAST);
 }
 
-/* The share of the target's own time that counting a member takes, by the last look at it. Bursts,
- * of which the own time can hardly be told, make of a function that was dropped at 14,000,000
- * calls/s one of 1,000,000: until a window has counted it, it is taken to be as dear as it was. */
-static double counting_share(const struct member *m)
-{
-	double rate = late__last(&m->late);
-
-	rate = rate < 0 ? m->per_ns : rate;
-	if (!m->counted && rate < m->dropped_per_ns)
-		rate = m->dropped_per_ns;
-	return rate * m->count_ns;
-}
-
-/* Those of which counting would take much of the time tell too little: last. */
-static int by_turn(const void *a, const void *b, void *ctx)
-{
-	const struct member *members = ctx;
-	const struct member *m = &members[*(const uint32_t *)a];
-	const struct member *n = &members[*(const uint32_t *)b];
-	double c = counting_share(m), d = counting_share(n);
-
-	if ((c > DEAR) != (d > DEAR))
-		return c > DEAR ? 1 : -1;
-	if (m->counted != n->counted)
-		return m->counted < n->counted ? -1 : 1;
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
-}
-
-/* One of the same few in turn, if there is one. */
-static int list_again(struct bursts *b)
-{
-	uint32_t few[AGAIN];
-	size_t cnt = 0;
-
-	for (size_t i = 0; i < b->cnt && cnt < AGAIN; i++) {
-		double share = counting_share(&b->members[i]);
-
-		if (!b->members[i].exact && share >= AGAIN_LEAST && share <= WINDOW_SHARE)
-			few[cnt++] = i;
-	}
-	return cnt ? list_add(b, few[b->windows.cnt / EVERY % cnt]) : 0;
-}
-
-/* The functions of a window: those that were counted least, as many as counting may cost. Every
- * third window is for the same few: only what is counted again tells how far windows differ. */
+/* The functions of a window. */
 static int list_counted(struct bursts *b)
 {
-	double share = 0;
-	size_t cnt;
-	int err = 0;
+	struct moment all = own_moment(b);
+	uint64_t io = all.io.reads > all.io.writes ? all.io.reads : all.io.writes;
+	const struct counting how = {
+		.cost_ns = WINDOW_COST,
+		.io_per_ns = all.ran_ns ? (double)io / (double)all.ran_ns : 0,
+		.again = b->windows.cnt % EVERY == EVERY - 1,
+		.random = random_share(b),
+	};
+	uint32_t chosen[COUNTING_MOST];
+	int cnt = counting__choose(b->members, b->cnt, &how, chosen), err = cnt < 0 ? cnt : 0;
 
 	b->list_cnt = 0;
-	if (b->windows.cnt % EVERY == EVERY - 1)
-		err = list_again(b);
-	if (err || b->list_cnt) {
-		list_sort(b);
-		return err;
-	}
-	for (size_t i = 0; !err && i < b->cnt; i++)
-		err = b->members[i].exact ? 0 : list_add(b, i);
-	if (err)
-		return err;
-	cnt = b->list_cnt;
-	qsort_r(b->list, cnt, sizeof(*b->list), by_turn, b->members);
-	for (b->list_cnt = 0; b->list_cnt < cnt && b->list_cnt < WINDOW_MOST; b->list_cnt++) {
-		share += counting_share(&b->members[b->list[b->list_cnt]]);
-		if (b->list_cnt && share > WINDOW_SHARE)
-			break;
-	}
+	for (int i = 0; !err && i < cnt; i++)
+		err = list_add(b, chosen[i]);
 	list_sort(b);
-	return 0;
+	return err;
 }
 
 /* Each probe is put into all of them. */
@@ -490,25 +474,44 @@ static double cpus_busy(const struct reading *from, const struct reading *to)
 		       : 0;
 }
 
+/* The own time that the target usually takes for what it has read and written; 0: not known. */
+static double own_by_io(struct bursts *b, const struct lengths *lengths)
+{
+	struct moment all = own_moment(b);
+	double io = (double)(all.io.reads + all.io.writes);
+
+	return io > 0 ? (lengths->reads + lengths->writes) / io * (double)all.ran_ns : 0;
+}
+
 /* Takes the counts of a window, from one reading to the other. */
 static void count_window(struct bursts *b, const struct reading *from, const struct reading *to)
 {
-	double others_ns = charge_passed(b);
-	double ran_ns = (double)(to->ran_ns - from->ran_ns) - others_ns;
+	const struct look_counts counts = {b->list, b->calls, b->list_cnt};
+	double others_ns = charge_passed(b), by_io_ns;
+	const struct lengths lengths = {
+		.cpu_ns = (double)(to->ran_ns - from->ran_ns) - others_ns,
+		.reads = (double)(to->io.reads - from->io.reads),
+		.writes = (double)(to->io.writes - from->io.writes),
+	};
 
 	b->cost_ns += to->cost_ns;
-	if (others_ns < MOST_OTHERS * ran_ns)
-		rates__add_window(b->rates, b->list, b->calls, b->list_cnt, ran_ns, to->cost_ns);
+	if (others_ns < MOST_OTHERS * lengths.cpu_ns)
+		rates__add_window(b->rates, &counts, &lengths, to->cost_ns);
+	by_io_ns = own_by_io(b, &lengths);
 	for (size_t k = 0; k < b->list_cnt; k++) {
-		b->members[b->list[k]].counted++;
-		late__note(&b->members[b->list[k]].late, to->at_ns, b->calls[k],
-			   ran_ns - to->cost_ns);
+		struct member *m = &b->members[b->list[k]];
+		bool by_io = counting__by_io(m) && by_io_ns > 0;
+
+		m->counted++;
+		late__note(&m->late, to->at_ns, b->calls[k],
+			   by_io ? by_io_ns : lengths.cpu_ns - to->cost_ns);
 	}
 	log_debug("window of %zu functions: %.1f ms long, %.1f ms of CPU time, costs %.2f ms and "
-		  "%.2f, %lu calls of %s",
+		  "%.2f, %.0f reads, %.0f writes, %lu calls of %s",
 		  b->list_cnt, (double)(to->at_ns - from->at_ns) / 1e6,
 		  (double)(to->ran_ns - from->ran_ns) / 1e6, to->cost_ns / 1e6, others_ns / 1e6,
-		  (unsigned long)b->calls[0], b->in->plan->functions[b->functions[0]].symbol);
+		  lengths.reads, lengths.writes, (unsigned long)b->calls[0],
+		  b->in->plan->functions[b->functions[0]].symbol);
 }
 
 static int take_window(struct bursts *b)
@@ -522,9 +525,9 @@ static int take_window(struct bursts *b)
 	err = tracer__survey(b->in->tracer, b->in->plan, b->in->target, b->functions, b->list_cnt);
 	look__made(&look, b->in->tracer);
 	if (!err) {
-		read_counts(b, &from, true, false);
+		read_counts(b, &from, FIRST);
 		charge_passed(b);
-		watch(b, &from, &to, WINDOW_NS, WINDOW_COST);
+		watch(b, &from, &to, &(const struct ends){WINDOW_NS, WINDOW_COST, true});
 		count_window(b, &from, &to);
 	}
 	tracer__take_out_survey(b->in->tracer);
@@ -581,12 +584,11 @@ static void note_burst(struct bursts *b, double ran_ns, double cost_ns)
 /* Takes the counts of a burst; returns what its calls have cost. */
 static int count_burst(struct bursts *b, bool after_window, double *cost_ns)
 {
-	struct rate *rates = NULL;
-	int err = rates__add_burst(b->rates, b->list, b->calls, b->list_cnt, after_window);
+	const struct look_counts counts = {b->list, b->calls, b->list_cnt};
+	int err = rates__add_burst(b->rates, &counts, after_window);
 
 	if (!err)
-		err = estimate(b, &rates);
-	free(rates);
+		err = estimate(b, NULL);
 	*cost_ns = 0;
 	for (size_t k = 0; k < b->list_cnt; k++)
 		*cost_ns += (double)b->calls[k] * b->members[b->list[k]].call_ns;
@@ -607,9 +609,9 @@ static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 				   b->list_cnt);
 	look__made(&look, b->in->tracer);
 	if (!err) {
-		read_counts(b, &from, true, false);
+		read_counts(b, &from, FIRST);
 		tracer__record_burst(b->in->tracer, true);
-		watch(b, &from, &to, b->in->burst_ns, BURST_COST);
+		watch(b, &from, &to, &(const struct ends){b->in->burst_ns, BURST_COST, false});
 		tracer__record_burst(b->in->tracer, false);
 		b->ended_ns = now_ns();
 		b->taken++;
@@ -651,7 +653,7 @@ static bool window_fits(struct bursts *b, uint64_t at_ns)
 
 	return b->windows.cnt ? (double)b->windows.next_ran_ns <= ran + turns__usual_ns(&b->windows)
 			      : turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), at_ns,
-					   WINDOW_MOST);
+					   COUNTING_MOST);
 }
 
 /* A burst, and right before it a window, which tells how often functions are called at that time:
@@ -670,7 +672,7 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 {
 	bool going;
 
-	if (!b || b->off || !b->dropped)
+	if (!b || b->clock.off || !b->dropped)
 		return 0;
 	going = probes_are_going(b);
 	if (b->ended_ns && now_ns > b->ended_ns + GONE_NS) {
@@ -683,91 +685,72 @@ int bursts__look(struct bursts *b, uint64_t now_ns)
 	/* Probes that are being taken out slow the target down, ten times for moments. */
 	if (b->ended_ns || going)
 		return 0;
-	if (!turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), now_ns, WINDOW_MOST))
+	if (!turns__due(&b->windows, &b->seen, b->in->tracer, ran_ns(b), now_ns, COUNTING_MOST))
 		return 0;
 	return is_debugged(b) ? 0 : take_window(b);
 }
 
 uint64_t bursts__pace_ns(struct bursts *b)
 {
-	return b && b->dropped && !b->off ? about(b, PACE_NS) : 0;
+	return b && b->dropped && !b->clock.off ? about(b, PACE_NS) : 0;
 }
 
 void bursts__off(struct bursts *b)
 {
-	if (!b || b->off)
-		return;
-	b->off_since_ns = tracer__ran_ns(b->in->tracer);
-	b->off = true;
+	if (b && !b->clock.off)
+		run_clock__off(&b->clock);
 }
 
 void bursts__on(struct bursts *b)
 {
-	if (!b || !b->off)
-		return;
-	b->off_ran_ns += tracer__ran_ns(b->in->tracer) - b->off_since_ns;
-	b->off = false;
-}
-
-/* Calls of a member since it was dropped last, up to now. */
-static double calls_since(const struct bursts *b, const struct member *m, const struct rate *rate)
-{
-	uint64_t ran = own_ns(b);
-
-	/* What is taken off for looks may be more than the target has run since. */
-	return !m->exact && ran > m->ran_ns ? rate->per_ns * (double)(ran - m->ran_ns) : 0;
+	if (b && b->clock.off)
+		run_clock__on(&b->clock);
 }
 
 /* The errors of one rate, taken twice, do not level out. */
-static double add_variances(double a, double b)
+static struct calls_estimate estimates_sum(const struct calls_estimate *a,
+					   const struct calls_estimate *b)
 {
-	return a + b + 2 * sqrt(a * b);
+	return (struct calls_estimate){
+		a->calls + b->calls,
+		a->variance + b->variance + 2 * sqrt(a->variance * b->variance),
+	};
 }
 
 int bursts__remove(struct bursts *b, const uint32_t *functions, size_t cnt)
 {
-	struct rate *rates = NULL;
-	int err = b && b->cnt ? estimate(b, &rates) : 0;
+	struct calls_estimate *since = NULL;
+	int err = b && b->cnt ? estimate(b, &since) : 0;
 
 	for (size_t i = 0; !err && i < cnt; i++) {
 		struct member *m = find_member(b, functions[i]);
-		double calls;
 
 		if (!m || m->exact)
 			continue;
-		calls = calls_since(b, m, &rates[m - b->members]);
-		m->before += calls;
-		m->before_variance = add_variances(m->before_variance,
-						   calls * calls * rates[m - b->members].variance);
+		m->before = estimates_sum(&m->before, &since[m - b->members]);
 		m->exact = true;
 		b->dropped--;
 	}
-	free(rates);
+	free(since);
 	return err;
 }
 
 int bursts__estimate(struct bursts *b)
 {
 	size_t functions_cnt = b ? b->in->plan->functions_cnt : 0;
-	struct calls_estimate *of;
-	struct rate *rates;
+	struct calls_estimate *of, *since = NULL;
 	int err;
 
 	if (!b || !b->cnt)
 		return 0;
-	err = estimate(b, &rates);
 	of = calloc(functions_cnt + 1, sizeof(*of));
-	if (!err && !of)
-		err = -ENOMEM;
+	err = of ? estimate(b, &since) : -ENOMEM;
 	for (size_t i = 0; !err && i < b->cnt; i++) {
 		const struct member *m = &b->members[i];
-		double calls = calls_since(b, m, &rates[i]);
 
-		of[m->function] = (struct calls_estimate){
-			m->before + calls,
-			add_variances(m->before_variance, calls * calls * rates[i].variance)};
+		of[m->function] = estimates_sum(&m->before, &since[i]);
 	}
-	free(rates);
+	free(since);
 	if (!err)
 		err = collector__set_estimates(b->in->collector, of, functions_cnt);
 	free(of);

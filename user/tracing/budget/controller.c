@@ -15,7 +15,7 @@
 #include "budget/call_cost.h"
 #include "budget/controller_inside.h"
 #include "budget/inputs.h"
-#include "budget/turns.h"
+#include "looks/turns.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "util/clock.h"

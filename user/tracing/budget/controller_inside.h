@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "budget/cpu_clock.h"
-#include "budget/turns.h"
+#include "looks/turns.h"
 #include "calls/profile.h"
 
 #define LOOK_PACE_NS 100000000 /* from one look to the next, mostly */

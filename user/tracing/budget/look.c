@@ -28,7 +28,7 @@
 #include "budget/dearness.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
-#include "budget/turns.h"
+#include "looks/turns.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "util/array.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "budget/late.h"
+#include "looks/late.h"
 
 #include <math.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How often a function has been called of late: by the last few looks at it. Inside budget/ only.
- */
-#ifndef PROFTRACE_BUDGET_LATE_H
-#define PROFTRACE_BUDGET_LATE_H
+/* How often a function has been called of late: by the last few looks at it. */
+#ifndef PROFTRACE_LOOKS_LATE_H
+#define PROFTRACE_LOOKS_LATE_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "budget/turns.h"
+#include "looks/turns.h"
 
 #include "attach/life.h"
 #include "attach/tracer.h"

@@ -4,8 +4,8 @@
  * on average, so that what a look has seen does not tell when the next one is. Else those at a time
  * when much is called would be fewer.
  */
-#ifndef PROFTRACE_BUDGET_TURNS_H
-#define PROFTRACE_BUDGET_TURNS_H
+#ifndef PROFTRACE_LOOKS_TURNS_H
+#define PROFTRACE_LOOKS_TURNS_H
 
 #include <stdbool.h>
 #include <stdint.h>

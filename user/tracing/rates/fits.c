@@ -10,8 +10,6 @@
 #define ALIKE 1e-3
 /* The share of functions that are like no other, before anything is known. */
 #define STRANGE 0.1
-/* The share of windows of which somebody else has taken most. */
-#define INTERRUPTED 0.1
 
 /* How likely a function's distance is, if it goes by the same thing as one whose distance is known,
  * by what both are uncertain in. Where windows do not know it: as it is for most. */
@@ -81,12 +79,13 @@ static void others_add(struct others *o, const struct distance *d, const struct 
 }
 
 /* How likely a function is like no other, if those that are like it are at `mean`, and not one of
- * these whose windows, `cnt` of them, were out of the ordinary or are off by chance. */
-static double strange(const struct others *o, const struct distance *own, double mean, double cnt)
+ * these whose windows are off by chance, or out of the ordinary, as is `interrupted` likely. */
+static double strange(const struct others *o, const struct distance *own, double mean,
+		      double interrupted)
 {
 	double gap = own->log - mean, variance = own->variance + 1;
 	double far = exp(-gap * gap / variance / 2) / sqrt(2 * M_PI * variance);
-	double same = o->likelihood / o->cnt + pow(INTERRUPTED, cnt) * far;
+	double same = o->likelihood / o->cnt + interrupted * far;
 
 	return STRANGE * far / (STRANGE * far + same);
 }
@@ -145,7 +144,7 @@ struct fit fit__one(const struct references *refs, size_t to, double windows)
 	}
 	/* Either it is like no other, or its windows were out of the ordinary. */
 	gap = own->log - mean;
-	share = strange(&o, own, mean, windows);
+	share = refs->interrupted > 0 ? strange(&o, own, mean, pow(refs->interrupted, windows)) : 1;
 	fit.variance += share * gap * gap;
 	fit.windows = (1 - share) * gap * gap;
 	return fit;

@@ -32,6 +32,7 @@ struct distance {
 struct references {
 	struct distance *distances; /* by function, of all */
 	const struct known *known;  /* the same */
+	double interrupted;	    /* the share of windows that are out of the ordinary */
 	count_cost_alike alike;
 	const void *ctx;
 	size_t functions[MAX_REFERENCES];

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "rates/by_clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rates/count_cost.h"
+#include "rates/fits.h"
+
+/* What no deviation shows: relative, 0.7 %. */
+#define FLOOR 5e-5
+/* What a window and the burst right after it differ in, as a variance: 15 %. */
+#define PAIRED 0.02
+/* The share of windows of whose time somebody else has taken most; what is read and written then is
+ * the target's. */
+#define INTERRUPTED 0.1
+/* Calls of a burst come in groups, those of a request all at once. */
+#define GROUPED 4
+
+/* Of a function: windows and the bursts right after them, which saw the same moments. */
+struct pairs {
+	double cnt;
+	double counted, seen; /* calls */
+	double calls;	      /* in windows, each as often as it counts */
+	struct length all;    /* of these */
+	double in_bursts;     /* calls in as much time, by what bursts were worth */
+};
+
+/* An estimate; arrays are by function. */
+struct estimating {
+	const struct rates *rates;
+	enum clock clock;
+	struct count_cost cost;
+	struct usual usual; /* windows */
+	double times;	    /* how many times as much as by chance bursts deviate */
+	struct distance *distances;
+	struct known *known;
+	struct sums *bursts;
+	struct pairs *pairs;
+	double *scratch;
+	struct counted *counted;
+};
+
+static double variance_of(const struct known *k)
+{
+	return k->variance + k->off * k->off;
+}
+
+/* Whether windows tell anything of how often it is called. */
+static bool is_reference(const struct function *f, enum clock clock)
+{
+	return f->by[clock].sums.x > 0 && f->by[clock].sums.c > 0;
+}
+
+/* How much own time, in ns of the clock, the burst was worth, by functions that windows know; 0: no
+ * idea. */
+static double burst_worth(const struct estimating *e, const struct burst *b)
+{
+	double calls = 0, rate = 0;
+
+	for (uint32_t i = 0; i < b->cnt; i++) {
+		if (b->calls[i] == NOT_SEEN || !is_reference(&e->rates->functions[i], e->clock))
+			continue;
+		calls += b->calls[i];
+		rate += e->known[i].per_ns;
+	}
+	return rate > 0 ? calls / rate : 0;
+}
+
+/* Adds what the window before a burst counted, and what the burst saw of the same functions: both
+ * as rates, by their own time and by what the burst was worth. */
+static void add_pair(struct estimating *e, const struct burst *b, double worth)
+{
+	const struct window *w = b->before;
+	struct length length = w ? w->lengths[e->clock] : (struct length){0};
+	double own_ns = count_cost__own_ns(&e->cost, length.ns, length.cost_ns), by;
+
+	if (!(own_ns > 0))
+		return;
+	by = window_counts(e->clock, own_ns);
+	for (size_t i = 0; i < w->cnt; i++) {
+		uint32_t f = w->of[i].function;
+		struct pairs *p = &e->pairs[f];
+
+		if (f >= b->cnt || b->calls[f] == NOT_SEEN)
+			continue;
+		p->cnt++;
+		p->counted += w->of[i].calls;
+		p->seen += b->calls[f];
+		p->calls += w->of[i].calls * by;
+		p->all.ns += length.ns * by;
+		p->all.cost_ns += length.cost_ns * by;
+		p->in_bursts += b->calls[f] / worth * own_ns * by;
+	}
+}
+
+/* What bursts tell: sums of calls and of what bursts were worth. */
+static void add_bursts(struct estimating *e)
+{
+	size_t cnt = e->rates->cnt;
+
+	memset(e->bursts, 0, cnt * sizeof(*e->bursts));
+	memset(e->pairs, 0, cnt * sizeof(*e->pairs));
+	for (size_t k = 0; k < e->rates->bursts_cnt; k++) {
+		const struct burst *b = e->rates->bursts[k];
+		double worth = burst_worth(e, b);
+
+		for (uint32_t i = 0; worth > 0 && i < b->cnt; i++) {
+			if (b->calls[i] != NOT_SEEN)
+				sums_add(&e->bursts[i], b->calls[i], worth);
+		}
+		if (worth > 0)
+			add_pair(e, b, worth);
+	}
+}
+
+/* What windows tell; `usual_ns`: how long one is. What is known by shorter ones is known less. */
+static struct known by_windows(const struct estimating *e, const struct function *f,
+			       double usual_ns)
+{
+	const struct windows *w = &f->by[e->clock];
+	double own_ns = count_cost__own_ns(&e->cost, w->all.ns, w->all.cost_ns);
+
+	if (!(own_ns > 0))
+		return (struct known){f->guess, 1, 0};
+	return (struct known){
+		w->sums.c / own_ns,
+		sums_variance(&w->sums, &e->usual) * w->sums.n * usual_ns / w->counted_ns,
+		e->cost.error * w->all.cost_ns / own_ns,
+	};
+}
+
+/* By pairs, where there are some: what is called may change, and windows and bursts that were at
+ * other times may have met more or less of it. */
+static struct distance distance_of(const struct estimating *e, size_t function)
+{
+	const struct sums *s = &e->bursts[function];
+	const struct pairs *p = &e->pairs[function];
+	const struct known *known = &e->known[function];
+	const struct function *f = &e->rates->functions[function];
+	struct distance d = {.known = is_reference(f, e->clock) && s->c > 0};
+
+	if (!d.known)
+		return d;
+	d.log = log(known->per_ns / sums_ratio(s));
+	d.chance = bursts_variance(s, e->times);
+	d.variance = variance_of(known) + d.chance;
+	if (p->counted > 0 && p->seen > 0) {
+		double variance = 1 / p->counted + GROUPED / p->seen + PAIRED / p->cnt;
+
+		if (variance + known->off * known->off < d.variance) {
+			d.paired = true;
+			d.log = log(p->calls / p->in_bursts);
+			d.chance = variance;
+			d.variance = variance + known->off * known->off;
+		}
+	}
+	return d;
+}
+
+static double alike_of(const void *ctx, uint32_t function, uint32_t other)
+{
+	const struct rates *r = ctx;
+
+	return functions_alike(&r->functions[function], &r->functions[other]);
+}
+
+/* Adds one estimate of a rate to another. */
+static void join(struct known *to, const struct known *more)
+{
+	double weight = 1 / variance_of(more), sum = weight + 1 / variance_of(to);
+	double of_more = weight / sum, of_to = 1 - of_more;
+
+	to->per_ns = of_more * more->per_ns + of_to * to->per_ns;
+	to->variance = of_more * of_more * more->variance + of_to * of_to * to->variance;
+	to->off = of_more * more->off + of_to * to->off;
+}
+
+/* Joins what windows (`known`) and bursts tell. */
+static void join_all(const struct estimating *e, struct rate *out)
+{
+	const struct rates *r = e->rates;
+	struct references refs = {
+		.distances = e->distances,
+		.known = e->known,
+		.interrupted = e->clock == BY_TIME ? INTERRUPTED : 0,
+		.alike = alike_of,
+		.ctx = r,
+	};
+
+	for (size_t i = 0; i < r->cnt; i++)
+		e->distances[i] = distance_of(e, i);
+	references__find(&refs, r->cnt);
+	for (size_t i = 0; i < r->cnt; i++) {
+		const struct sums *bursts = &e->bursts[i];
+		const struct sums *windows = &r->functions[i].by[e->clock].sums;
+		double looks = windows->x > 0 ? windows->n : 0;
+		const struct fit fit = fit__one(&refs, i, looks);
+		const struct known by_bursts = {
+			sums_ratio(bursts) * fit.by,
+			bursts_variance(bursts, e->times) + fit.variance,
+			fit.off,
+		};
+		struct known both = e->known[i];
+
+		both.variance += fit.windows;
+		/* What was thought before anything was looked at is worth nothing beside that. */
+		if (bursts->c > 0 && fit.known && !looks)
+			both = by_bursts;
+		else if (bursts->c > 0)
+			join(&both, &by_bursts);
+		out[i].per_ns = both.per_ns;
+		out[i].variance = variance_of(&both) + FLOOR;
+	}
+}
+
+/* What counting has cost, by functions that windows and bursts know. By other clocks than CPU time
+ * it costs nothing. */
+static struct count_cost fit_count_cost(const struct estimating *e)
+{
+	const struct rates *r = e->rates;
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < r->cnt; i++) {
+		const struct windows *w = &r->functions[i].by[e->clock];
+		const struct pairs *p = &e->pairs[i];
+		struct distance d = distance_of(e, i);
+
+		if (!d.known || e->bursts[i].c < FEW)
+			continue;
+		e->counted[cnt++] = (struct counted){
+			.function = i,
+			.calls = d.paired ? p->calls : w->sums.c,
+			.cpu_ns = d.paired ? p->all.ns : w->all.ns,
+			.cost_ns = d.paired ? p->all.cost_ns : w->all.cost_ns,
+			.in_bursts = d.paired ? p->in_bursts / (p->cnt * LOOK_NS)
+					      : sums_ratio(&e->bursts[i]),
+			.variance = d.variance - e->known[i].off * e->known[i].off,
+		};
+	}
+	return count_cost__fit(e->counted, cnt, alike_of, r);
+}
+
+static void estimate(struct estimating *e, struct rate *out)
+{
+	const struct rates *r = e->rates;
+	double cnt = 0, ns = 0;
+
+	for (size_t i = 0; i < r->cnt; i++) {
+		const struct windows *w = &r->functions[i].by[e->clock];
+
+		cnt += w->sums.n;
+		ns += w->counted_ns;
+	}
+	/* What counting costs is known once, and bursts are worth what that tells. */
+	for (int again = 0; again < 2; again++) {
+		for (size_t i = 0; i < r->cnt; i++)
+			e->known[i] = by_windows(e, &r->functions[i], ns / cnt);
+		add_bursts(e);
+		e->times = bursts_usual_times(e->bursts, r->cnt, e->scratch);
+		if (e->clock != BY_TIME)
+			break;
+		if (!again)
+			e->cost = fit_count_cost(e);
+	}
+	join_all(e, out);
+}
+
+int by_clock__estimate(const struct rates *r, enum clock clock, struct usual usual,
+		       struct rate *out)
+{
+	struct estimating e = {
+		.rates = r,
+		.clock = clock,
+		.usual = usual,
+		.cost = count_cost__calibrated,
+		.distances = calloc(r->cnt + 1, sizeof(*e.distances)),
+		.known = calloc(r->cnt + 1, sizeof(*e.known)),
+		.bursts = calloc(r->cnt + 1, sizeof(*e.bursts)),
+		.pairs = calloc(r->cnt + 1, sizeof(*e.pairs)),
+		.scratch = calloc(r->cnt + 1, sizeof(*e.scratch)),
+		.counted = calloc(r->cnt + 1, sizeof(*e.counted)),
+	};
+	bool room = e.distances && e.known && e.bursts && e.pairs && e.scratch && e.counted;
+
+	if (room)
+		estimate(&e, out);
+	free(e.distances);
+	free(e.known);
+	free(e.bursts);
+	free(e.pairs);
+	free(e.scratch);
+	free(e.counted);
+	return room ? 0 : -ENOMEM;
+}

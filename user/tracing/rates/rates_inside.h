@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What looks have told. Inside rates/ only. */
+#ifndef PROFTRACE_RATES_RATES_INSIDE_H
+#define PROFTRACE_RATES_RATES_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rates/rate.h"
+#include "rates/sums.h"
+
+enum clock { BY_TIME, BY_READS, BY_WRITES, CLOCKS };
+
+/* By CPU time all windows count as if they were this long: rates change from moment to moment, so
+ * those that were cut short, as so much was called, are no worse. */
+#define LOOK_NS 6e6
+
+/* A look's length by one clock, and what counting has taken of that, in ns: of reads and writes so
+ * many for each as in the first window, so that lengths are of the same order by all clocks. */
+struct length {
+	double ns; /* 0: not known */
+	double cost_ns;
+};
+
+/* What windows have told of a function, by one clock. */
+struct windows {
+	struct sums sums;
+	struct length all; /* each as often as it counts */
+	double counted_ns; /* own length as it was */
+};
+
+struct function {
+	double guess;
+	struct windows by[CLOCKS];
+	/* Roots of its calls' shares by thread, in bursts. */
+	bool has_threads;
+	double threads[RATES_THREADS];
+};
+
+/* A window, right before a burst. */
+struct window {
+	size_t cnt;
+	struct length lengths[CLOCKS];
+	struct window_calls {
+		uint32_t function;
+		double calls;
+	} of[];
+};
+
+#define NOT_SEEN UINT32_MAX
+
+struct burst {
+	struct window *before; /* NULL: none was */
+	uint32_t cnt;
+	uint32_t calls[]; /* NOT_SEEN: the function had no probe */
+};
+
+struct rates {
+	struct function *functions;
+	size_t cnt, cap;
+	struct burst **bursts;
+	size_t bursts_cnt, bursts_cap;
+	struct window *last;   /* NULL: a burst has it */
+	double ns_per[CLOCKS]; /* 0: no window has been that long */
+};
+
+/* How many times a window counts that was so long by a clock. Calls by reads and writes hold from
+ * moment to moment, so longer ones tell more. */
+static inline double window_counts(enum clock clock, double own_ns)
+{
+	return clock == BY_TIME ? LOOK_NS / own_ns : 1;
+}
+
+/* How much of what is known of one function tells of another: 1 if the same threads call them, 0 if
+ * no thread calls both. */
+double functions_alike(const struct function *f, const struct function *g);
+
+#endif
