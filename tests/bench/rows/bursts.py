@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How far the calls of dropped functions, which are estimated in bursts and windows, are from the
-truth: redis' own counter of requests, times the calls a request of full traces."""
+truth: a server's own counter of requests, times the calls a request of full traces."""
 
 import contextlib
 import math
@@ -14,16 +14,14 @@ import time
 import bench
 import harness
 from bench import Broken, await_line, detail, row, running, start
-from rows import exits
+from rows import exits, start as servers
 
-REQUEST = "setCommand" # is called once for each
 MOST = 50
 FIRM = 0.01 # what full traces differ in: else calls are not by requests
 MEDIAN, TENTHS, WITHIN = 3, 10, 90
 
 
-class Redis:
-    """A server under load, and its counter."""
+class RedisCounter:
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.connect(path)
@@ -36,25 +34,39 @@ class Redis:
         return int(found[1]) if found else 0
 
 
+# Servers under load, with so many clients where that can be told: process, and what counts requests.
+
+
 @contextlib.contextmanager
-def redis(directory, clients):
+def redis(directory, clients=50):
     path = os.path.join(directory, "socket")
     with running(start("redis-server", "--port", 0, "--unixsocket", path, "--save", "",
                        "--dir", directory)) as server:
         exits.until(lambda: os.path.exists(path), "redis-server")
         with running(start("redis-benchmark", "-s", path, "-t", "set", "-c", clients, "-l",
                            "-q")):
-            yield server.pid, Redis(path)
+            yield server.pid, RedisCounter(path).requests
 
 
-def traced(args, pid, server, seconds, *options):
+@contextlib.contextmanager
+def nginx(directory, clients=None):
+    with servers.nginx(directory) as load:
+        yield load
+
+
+# With the function that each request calls once.
+PROGRAMS = {"redis": (redis, "setCommand"), "nginx": (nginx, "ngx_http_process_request_uri")}
+
+
+def traced(args, pid, requests, seconds, *options):
     """The document of a run, and the requests that were made meanwhile."""
     command = (args.proftrace, "-f", "json", "-d", seconds, *options, "-p", pid)
     with running(start(*command)) as tracer:
         await_line(tracer.stderr, harness.TRACING, tracer)
-        before, began = server.requests(), time.monotonic()
+        before, began = requests(), time.monotonic()
         time.sleep(max(0, seconds - (time.monotonic() - began)))
-        return bench.stop(tracer), server.requests() - before
+        made = requests() - before # the tracer takes a moment to end
+        return bench.stop(tracer), made
 
 
 def calls_of(document):
@@ -62,15 +74,16 @@ def calls_of(document):
             if f["offset"] is not None}
 
 
-def calls_a_request(args):
+def calls_a_request(args, name="redis"):
     """Of the functions whose calls go by requests: those on which full traces agree."""
+    server, request = PROGRAMS[name]
     found = []
     for clients in 50, 10:
-        with tempfile.TemporaryDirectory() as directory, redis(directory, clients) as load:
+        with tempfile.TemporaryDirectory() as directory, server(directory, clients) as load:
             document, _ = traced(args, *load, args.bursts_full, "-F", "*", *bench.UNLIMITED)
-        requests = sum(f["calls"] for f in document["functions"] if f["name"] == REQUEST)
+        requests = sum(f["calls"] for f in document["functions"] if f["name"] == request)
         if not requests:
-            raise Broken(f"{REQUEST} is not called")
+            raise Broken(f"{request} is not called")
         found.append({key: calls / requests for key, calls in calls_of(document).items()})
     one, other = found
     return {key: ratio for key, ratio in one.items()
@@ -107,12 +120,14 @@ def print_errors(errors, what):
 @bench.measures(
     "bursts", bench.option("--bursts-seconds", 10, "length of a run", quick=5, type=int),
     bench.option("--bursts-full", 3, "of a full trace", quick=2, type=int),
-    bench.option("--bursts-runs", 3, "runs", quick=1, type=int))
+    bench.option("--bursts-runs", 3, "runs", quick=1, type=int),
+    bench.option("--bursts-programs", ",".join(PROGRAMS), "servers", quick="redis"))
 def measure_bursts(args):
-    ratios = calls_a_request(args)
-    with tempfile.TemporaryDirectory() as directory, redis(directory, 50) as load:
-        for run in range(args.bursts_runs):
-            errors = errors_of(*traced(args, *load, args.bursts_seconds), ratios)
-            if not errors:
-                raise Broken("nothing is estimated")
-            print_errors(errors, f"redis, run {run + 1}")
+    for name in args.bursts_programs.split(","):
+        ratios = calls_a_request(args, name)
+        with tempfile.TemporaryDirectory() as directory, PROGRAMS[name][0](directory) as load:
+            for run in range(args.bursts_runs):
+                errors = errors_of(*traced(args, *load, args.bursts_seconds), ratios)
+                if not errors:
+                    raise Broken("nothing is estimated")
+                print_errors(errors, f"{name}, run {run + 1}")

@@ -10,6 +10,8 @@
 #define IO_SHARE 5
 /* of which a window is to have so many. */
 #define IO_LEAST 40
+/* So likely that there is hardly a doubt that functions go by reads and writes. */
+#define SURE 0.8
 /* A function that takes more is counted only if all do. */
 #define DEAR 2
 /* Functions are counted again if that takes so much, and no more. */
@@ -19,13 +21,13 @@
 /* The share of the target's own time that counting a function takes, by the last look at it.
  * Bursts, of which the own time can hardly be told, make of a function that was dropped at
  * 14,000,000 calls/s one of 1,000,000: until a window has counted it, it is taken to be as dear as
- * it was. */
+ * it was, but where calls go by reads and writes. */
 static double share_of(const struct member *m)
 {
 	double rate = late__last(&m->late);
 
 	rate = rate < m->per_ns ? m->per_ns : rate;
-	if (!m->counted && rate < m->dropped_per_ns)
+	if (!m->counted && m->by_io < SURE && rate < m->dropped_per_ns)
 		rate = m->dropped_per_ns;
 	return rate * m->count_ns;
 }
