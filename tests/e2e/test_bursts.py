@@ -13,10 +13,10 @@ HOT = ("request", "parse", "word", "answer")
 
 @harness.alone("what is dropped depends on what calls cost meanwhile")
 class Bursts(harness.TestCase):
-    def run_serving(self, *options, bursts=2, windows=12):
+    def run_serving(self, *options, arguments=(), bursts=2, windows=12):
         """Traces `serving` until so much has been looked at. The document, and the true counts of
         what was called while it was traced, but for a moment before and after."""
-        target = self.target("serving")
+        target = self.target("serving", *arguments)
         tracer = self.process(PROFTRACE, "-v", "-f", "json", *NAMED, *options, "-p", target.pid)
         self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
         target.go()
@@ -53,6 +53,16 @@ class Bursts(harness.TestCase):
         self.assertGreater(accounting["burst_ns"], 0)
         if "word" in dropped and "parse" in dropped:
             self.check_paths(document)
+
+    def test_by_reads(self):
+        """Requests that take as long as they happen to are told by what is read for each."""
+        document, true = self.run_serving(*BURSTS, arguments=["reads"], windows=18)
+        dropped = {drop["name"] for drop in document["dropped"]} & set(HOT)
+        self.assertTrue(dropped, document["dropped"])
+        for name in dropped:
+            function = self.function(document, name)
+            self.assertTrue(math.isclose(function["calls"], true[name], rel_tol=0.1),
+                            (name, function["calls"], function["calls_error"], true))
 
     def check_paths(self, document):
         """Two of five words are parse's. What was open as a burst began is not in its paths."""

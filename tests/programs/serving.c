@@ -3,16 +3,20 @@
  * serving: a thread that works without a pause, until the input ends: `request` calls `parse`
  * (which calls `word` twice), `word` three times and `answer`. For each line meanwhile main calls
  * `rare` as often as it says, and answers "done".
+ *
+ * serving reads: the thread writes a byte to a pipe and reads it before each request, and every
+ * other 5,000 requests take three times as long.
  */
 #include <pthread.h>
+#include <unistd.h>
 #include "target.h"
 
 static unsigned long requests, rare_cnt;
-static int stop;
+static int stop, slower = 1;
 
 static void work(int rounds)
 {
-	for (volatile int i = 0; i < rounds; i++)
+	for (volatile int i = 0; i < rounds * slower; i++)
 		;
 }
 
@@ -54,8 +58,15 @@ TRACED void rare(void)
 
 static void *serve(void *arg)
 {
-	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+	const int *ends = arg;
+	char byte = 'x';
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+		if (ends && (write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1))
+			return NULL;
+		slower = ends && requests / 5000 % 2 ? 3 : 1;
 		request();
+	}
 	return arg;
 }
 
@@ -63,9 +74,10 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 	char line[64];
+	int ends[2];
 
 	target_begin(&argc, &argv);
-	pthread_create(&thread, NULL, serve, NULL);
+	pthread_create(&thread, NULL, serve, argc > 1 && !pipe(ends) ? ends : NULL);
 	while (target_read_line(line, sizeof(line))) {
 		for (unsigned long times = strtoul(line, NULL, 10); times; times--)
 			rare();
