@@ -24,7 +24,8 @@ static struct counting reads_so_often(double io_per_ns)
 	return (struct counting){.cost_ns = 3e6, .io_per_ns = io_per_ns};
 }
 
-/* Those that were counted least, as many as take a tenth of the time. */
+/* Functions that go by CPU time: a window has those that were counted least, as many as take a
+ * tenth of the time. */
 static void by_time(void **state)
 {
 	const struct counting how = reads_so_often(0);
@@ -54,7 +55,7 @@ static void by_reads(void **state)
 		members[i] = member_of(0.25, 0.7, 0);
 	/* 60 reads in 3 ms of its own: counting may take one and a half times as long. */
 	assert_int_equal(counting__choose(members, CNT, &how, list), 6);
-	/* What hardly reads goes by time. */
+	/* A target that hardly reads has its functions counted as if they went by time. */
 	how.io_per_ns = 1e-9;
 	assert_int_equal(counting__choose(members, CNT, &how, list), 1);
 	/* There is a limit to it. */

@@ -68,7 +68,7 @@ static void balanced(void **state)
 	assert_true(tracer_io__balanced(&(const struct tracer_io){101, 50}, &run));
 	assert_false(tracer_io__balanced(&(const struct tracer_io){100, 40}, &run));
 	assert_false(tracer_io__balanced(&(const struct tracer_io){50, 0}, &run));
-	/* It hardly writes: that may be anywhere. */
+	/* A target that hardly writes may do so at any part of its turn. */
 	assert_true(tracer_io__balanced(&(const struct tracer_io){50, 0}, &reads));
 	assert_true(tracer_io__balanced(&none, &none));
 }

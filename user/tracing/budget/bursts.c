@@ -68,8 +68,6 @@ struct bursts {
 	uint64_t charged_ran_ns; /* how long the target had run as hits were charged last */
 	uint64_t taken, taken_ns;
 	uint32_t seed;
-	struct calls_estimate *estimates;
-	size_t estimates_cnt;
 };
 
 int bursts__new(const struct budget_inputs *in, struct bursts **out)
@@ -100,7 +98,6 @@ void bursts__free(struct bursts *b)
 	free(b->functions);
 	free(b->calls);
 	free(b->read);
-	free(b->estimates);
 	free(b);
 }
 
@@ -342,12 +339,12 @@ static int note_threads(struct bursts *b)
 	return 0;
 }
 
-/* What the target has had since a member was dropped. */
+/* CPU time, reads and writes of the target since a function was dropped. */
 static struct lengths lengths_since(const struct member *m, const struct moment *now)
 {
 	struct moment since = moment__minus(*now, &m->dropped);
 
-	/* What is taken off for looks may be more than the target has run since. */
+	/* The cost of looks, which is taken off, may be more than the target has run since. */
 	return (struct lengths){
 		.cpu_ns = now->ran_ns > m->dropped.ran_ns ? (double)since.ran_ns : 0,
 		.reads = (double)since.io.reads,
@@ -394,7 +391,7 @@ static bool is_balanced(struct bursts *b, const struct reading *from)
 	return tracer_io__balanced(&look, &run);
 }
 
-/* What ends a look. */
+/* Conditions that end a look. */
 struct ends {
 	uint64_t ns;	/* the target has run for so long; if it does not run, not for long, */
 	double cost_ns; /* or the look has cost so much, */

@@ -15,8 +15,8 @@
 #include "budget/call_cost.h"
 #include "budget/controller_inside.h"
 #include "budget/inputs.h"
-#include "looks/turns.h"
 #include "collect/collector.h"
+#include "looks/turns.h"
 #include "plan/plan.h"
 #include "util/clock.h"
 

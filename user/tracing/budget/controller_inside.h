@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 #include "budget/cpu_clock.h"
-#include "looks/turns.h"
 #include "calls/profile.h"
+#include "looks/turns.h"
 
 #define LOOK_PACE_NS 100000000 /* from one look to the next, mostly */
 #define START_NS     20000000  /* of the first looks */

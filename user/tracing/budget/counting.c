@@ -6,9 +6,9 @@
 
 /* The target's own CPU time that counting may take in a window, as a share of what is left. */
 #define SHARE 0.1
-/* The same where functions go by reads and writes, */
+/* That share for functions that go by reads and writes: counting may take five times the rest. */
 #define IO_SHARE 5
-/* of which a window is to have so many. */
+/* A window is to have so many reads, or writes. */
 #define IO_LEAST 40
 /* So likely that there is hardly a doubt that functions go by reads and writes. */
 #define SURE 0.8
@@ -81,8 +81,8 @@ static size_t one_again(const struct member *members, size_t cnt, double random)
 	return cnt;
 }
 
-/* The same for functions that go by reads and writes: until a window has cost what it may, the
- * target is to read or write often enough. */
+/* SHARE for functions that go by reads and writes: until a window has cost what it may, the target
+ * is to read or write IO_LEAST times. */
 static double io_share(const struct counting *c)
 {
 	double share = c->cost_ns * c->io_per_ns / IO_LEAST;

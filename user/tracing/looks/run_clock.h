@@ -31,7 +31,7 @@ uint64_t run_clock__ran_ns(const struct run_clock *c);
 /* Reads and writes are those of a ms ago where they were asked for then. */
 struct moment run_clock__now(struct run_clock *c);
 
-/* What was between two moments. */
+/* CPU time, reads and writes between two moments. */
 struct moment moment__minus(struct moment later, const struct moment *earlier);
 
 /* Whether the target has read and written in a look as often for each other as in the whole run. An

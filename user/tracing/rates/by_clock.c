@@ -9,9 +9,9 @@
 #include "rates/count_cost.h"
 #include "rates/fits.h"
 
-/* What no deviation shows: relative, 0.7 %. */
+/* An error of each rate that no deviation shows, as a variance: 0.7 %. */
 #define FLOOR 5e-5
-/* What a window and the burst right after it differ in, as a variance: 15 %. */
+/* The difference of a window and the burst right after it, as a variance: 15 %. */
 #define PAIRED 0.02
 /* The share of windows of whose time somebody else has taken most; what is read and written then is
  * the target's. */
@@ -96,7 +96,7 @@ static void add_pair(struct estimating *e, const struct burst *b, double worth)
 	}
 }
 
-/* What bursts tell: sums of calls and of what bursts were worth. */
+/* Adds up all bursts: calls of each function, and own time that bursts were worth. */
 static void add_bursts(struct estimating *e)
 {
 	size_t cnt = e->rates->cnt;
