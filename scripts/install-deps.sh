@@ -29,7 +29,7 @@ apt_packages()
 	fuzz) echo libclang-rt-14-dev ;;
 	demo) echo perl redis-server redis-tools ;;
 	bench) echo g++ python3 python3-dbg liblua5.4-dev perl valgrind bpftrace libllvm14 jsonnet sqlite3 redis-server redis-tools \
-		libstb-dev nginx wrk mariadb-server-core mariadb-client ;;
+		libstb-dev nginx wrk mariadb-server-core mariadb-client postgresql golang-go ;;
 	survive) echo bash bpftrace cppcheck fp-compiler fp-units-base fp-units-rtl gdb git golang-go libboost-context-dev libllvm14 libunwind-dev nginx perl \
 		python3 redis-tools rustc sqlite3 strace systemtap-sdt-dev uftrace ;;
 	# The machines that `make kernels` starts, and what goes into them; Debian's kernels come by apt-get download.

@@ -46,7 +46,7 @@ def again(command):
 
 
 @contextlib.contextmanager
-def nginx(directory):
+def nginx(directory, clients=8):
     config = os.path.join(directory, "nginx.conf")
     with open(config, "w", encoding="utf-8") as file:
         file.write(NGINX.format(dir=directory, port=PORT))
@@ -54,9 +54,9 @@ def nginx(directory):
         file.write("x" * 2000)
     with running(start("nginx", "-c", config)):
         until(lambda: os.path.exists(os.path.join(directory, "pid")), "nginx")
-        with running(start("wrk", "-t1", "-c8", "-d3600",
-                           f"http://127.0.0.1:{PORT}/page.html")):
-            yield
+        with running(start("wrk", "-t1", f"-c{clients}", "-d3600",
+                           f"http://127.0.0.1:{PORT}/page.html")) as load:
+            yield load
 
 
 @contextlib.contextmanager
@@ -66,15 +66,22 @@ def jsonnet(directory):
 
 
 @contextlib.contextmanager
-def mariadbd(directory):
+def mariadb_server(directory):
+    """Its process, and the options of clients."""
     data, socket = (os.path.join(directory, name) for name in ("data", "socket"))
     if not answers("mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}",
                    "--auth-root-authentication-method=normal"):
         raise Broken("mariadb-install-db fails")
     client = "--no-defaults", f"--socket={socket}", "-uroot"
     with running(start("mariadbd", "--no-defaults", "--user=root", f"--datadir={data}",
-                       f"--socket={socket}", "--skip-networking")):
+                       f"--socket={socket}", "--skip-networking")) as server:
         until(lambda: answers("mariadb-admin", *client, "ping"), "mariadbd")
+        yield server, client
+
+
+@contextlib.contextmanager
+def mariadbd(directory):
+    with mariadb_server(directory) as (_, client):
         with running(again(f"mariadb-slap {' '.join(client)} --auto-generate-sql "
                            "--concurrency=2 --number-of-queries=2000")):
             yield

@@ -34,6 +34,7 @@ class Postgres:
             raise Broken("postgresql is not installed")
         self.bin, self.work, self.jobs = os.path.dirname(found[-1]), work, jobs
         user = pwd.getpwnam("postgres")
+        os.makedirs(work, exist_ok=True)
         os.chown(work, user.pw_uid, user.pw_gid)
         self.data = os.path.join(work, "data")
         self.run("initdb", "-D", self.data, "-A", "trust")
@@ -41,11 +42,14 @@ class Postgres:
             file.write(f"unix_socket_directories = '{work}'\nlisten_addresses = ''\n"
                        "fsync = off\nautovacuum = off\n")
 
+    def as_owner(self, name, *args):
+        """What programs of its are started with."""
+        return {"args": [os.path.join(self.bin, name), *map(str, args)], "user": "postgres",
+                "group": "postgres", "cwd": self.work, "env": {}, "stdin": subprocess.DEVNULL,
+                "stderr": subprocess.STDOUT}
+
     def run(self, name, *args):
-        done = subprocess.run([os.path.join(self.bin, name), *map(str, args)], check=False,
-                              user="postgres", group="postgres", cwd=self.work, env={},
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT)
+        done = subprocess.run(**self.as_owner(name, *args), check=False, stdout=subprocess.PIPE)
         if done.returncode:
             raise Broken(f"{name}: {done.stdout.decode(errors='replace')}")
         return done.stdout.decode(errors="replace")
@@ -58,6 +62,25 @@ class Postgres:
 
     def __exit__(self, *_):
         self.run("pg_ctl", "-D", self.data, "-m", "immediate", "-w", "stop")
+
+    def select(self, what):
+        return self.run("psql", "-h", self.work, "-Atc", f"select {what}", "bench").strip()
+
+    @contextlib.contextmanager
+    def load(self):
+        """Without end, on connections that stay; ready once they are there."""
+        command = self.as_owner("pgbench", "-h", self.work, "-n", "-S", "-c", self.jobs, "-T", 3600,
+                                "bench")
+        with subprocess.Popen(**command, stdout=subprocess.DEVNULL) as clients:
+            clients.signal = clients.send_signal
+            try:
+                if not harness.poll(lambda: self.select("count(*) from pg_stat_activity where "
+                                                   "application_name = 'pgbench'")
+                                    == str(self.jobs), 60):
+                    raise Broken("pgbench does not connect")
+                yield clients
+            finally:
+                clients.kill()
 
     def pids(self):
         """The main process, and those that it has now."""

@@ -1,55 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The default run of busy servers: how much of their CPU time is on a path, how its shares by
-function differ from perf's of the same server, and what it costs them, with samples and without."""
+function differ from perf's of the same server."""
 
 import collections
 import functools
-import glob
 import os
 import re
 import statistics
 import subprocess
 import tempfile
-import time
 
 import bench
 import harness
 from bench import Broken, await_line, detail, row, running, start
-from rows import exits
+from servers import SERVERS
 
-REACH_ON_PATHS, REACH_LOST, REACH_DISTANCE = 99, 5, 1.3
+REACH_ON_PATHS, REACH_DISTANCE = 99, 1.3
 ENDS_WITHOUT_PATH = ("samples_unknown",)
 
 
-def processes(path, directory):
-    """Those of a program that were started with the directory, and their children."""
-    found = {}
-    for exe in glob.glob("/proc/[0-9]*/exe"):
-        folder = os.path.dirname(exe)
-        try:
-            if os.path.samefile(exe, path):
-                parent = bench.read(f"{folder}/stat").rsplit(b")", 1)[1].split()[1].decode()
-                words = bench.read(f"{folder}/cmdline") + bench.read(f"/proc/{parent}/cmdline")
-                if directory.encode() in words:
-                    found[os.path.basename(folder)] = True
-        except OSError:
-            continue
-    if not found:
-        raise Broken(f"{path} does not run")
-    return ",".join(found)
-
-
-def default_run(args, pids, *options):
-    command = (args.proftrace, "-f", "json", "-d", args.samples_seconds, *options, "-p", pids)
+def document_of(args, pids):
+    """Of a run with the options by default."""
+    command = (args.proftrace, "-f", "json", "-d", args.samples_seconds, "-p", pids)
     with running(start(*command)) as tracer:
         await_line(tracer.stderr, harness.TRACING, tracer)
-        yield tracer
         tracer.popen.wait(args.samples_seconds + 60)
-        yield bench.stop(tracer)
-
-
-def document_of(args, pids, *options):
-    return list(default_run(args, pids, *options))[1]
+        return bench.stop(tracer)
 
 
 def on_paths(document):
@@ -127,37 +103,9 @@ def distance(one, other):
                for key in one.keys() | other.keys()) / 2
 
 
-def commands(socket):
-    said = subprocess.run(["redis-cli", "-s", socket, "info", "stats"], check=True,
-                          stdout=subprocess.PIPE, text=True).stdout
-    return int(re.search(r"total_commands_processed:(\d+)", said)[1])
-
-
-def rate(socket, wait):
-    began, before = time.monotonic(), commands(socket)
-    wait()
-    return (commands(socket) - before) / (time.monotonic() - began)
-
-
-def lost_by(args, socket, pids, *options):
-    """Percent of redis' commands a second, in windows that take turns with untraced ones."""
-    def nothing():
-        time.sleep(args.samples_seconds)
-    lost, before = [], rate(socket, nothing)
-    for _ in range(args.samples_runs):
-        run = default_run(args, pids, *options)
-        next(run)
-        traced = rate(socket, lambda run=run: next(run))
-        after = rate(socket, nothing)
-        lost.append(100 * (1 - 2 * traced / (before + after)))
-        before = after
-    return lost
-
-
 def measure_server(args, name):
-    path, load, _ = exits.PROGRAMS[name]
-    with tempfile.TemporaryDirectory() as directory, load(directory):
-        pids = processes(path, directory)
+    with tempfile.TemporaryDirectory() as directory, SERVERS[name](directory) as server:
+        pids = server.pids
         document = document_of(args, pids)
         share = on_paths(document)
         row(f"{name}: CPU time on a path, by samples", share, f"{share:.1f} %", REACH_ON_PATHS,
@@ -171,20 +119,11 @@ def measure_server(args, name):
             f"{ours / (theirs or 1):.2f}", REACH_DISTANCE)
         detail(f"{ours:.3f} and {theirs:.3f}; {sum(perf[0].values())} samples of perf, "
                f"{document['accounting'].get('samples_taken', 0)} of ours")
-        if name != "redis":
-            return
-        socket = os.path.join(directory, "socket")
-        for what, options in ("by default", ()), ("with --no-samples", ("--no-samples",)):
-            lost = lost_by(args, socket, pids, *options)
-            middle = statistics.median(lost)
-            row(f"{name}: throughput lost {what}", middle, f"{middle:.1f} %", REACH_LOST)
-            detail(f"{min(lost):.1f} to {max(lost):.1f} %")
 
 
 @bench.measures(
     "samples", bench.option("--samples-seconds", 10, "length of a stretch", quick=4, type=int),
-    bench.option("--samples-runs", 3, "traced stretches of each kind", quick=1, type=int),
-    bench.option("--samples-programs", "redis,nginx,mariadbd", "servers", quick="redis"))
+    bench.option("--samples-servers", ",".join(SERVERS), "servers", quick="redis"))
 def measure_samples(args):
-    for name in args.samples_programs.split(","):
+    for name in args.samples_servers.split(","):
         measure_server(args, name)

@@ -7,50 +7,23 @@ start, with the end, and of each second come from runs of two lengths. What the 
 told by its own counter, in stretches that take turns with untraced ones; a traced one begins as
 proftrace is begun."""
 
-import contextlib
 import os
-import re
 import signal
 import statistics
 import subprocess
 import tempfile
 import time
-import urllib.request
 
 import bench
-from bench import Broken, detail, row, running, start
-from rows import exits, samples
+from bench import Broken, detail, row
+from servers import SERVERS
 
 REACH_SECONDS, REACH_CPU, REACH_LOST = 1.5, 3, 5
 SHORT = 2 # seconds of the shorter run
 
 
-@contextlib.contextmanager
-def redis(directory):
-    """One command without end, so that stretches are alike. Its process, and its counter."""
-    socket = os.path.join(directory, "socket")
-    with running(start("redis-server", "--port", 0, "--unixsocket", socket, "--save", "",
-                       "--dir", directory)) as server:
-        exits.until(lambda: os.path.exists(socket), "redis-server")
-        load = f"exec redis-benchmark -s {socket} -t set -c 8 -n 1000000000 -q >/dev/null"
-        with running(start("sh", "-c", load)):
-            yield server.pid, lambda: samples.commands(socket)
-
-
-@contextlib.contextmanager
-def nginx(directory):
-    def requests():
-        with urllib.request.urlopen(f"http://127.0.0.1:{exits.PORT}/status") as said:
-            return int(re.search(rb"\n \d+ \d+ (\d+)", said.read())[1])
-    with exits.nginx(directory):
-        yield int(bench.read(os.path.join(directory, "pid"))), requests
-
-
-SERVERS = {"redis": redis, "nginx": nginx}
-
-
-def command_of(args, pid, *options):
-    return [args.proftrace, "-q", "-f", "tree", *map(str, options), "-p", str(pid)]
+def command_of(args, pids, *options):
+    return [args.proftrace, "-q", "-f", "tree", *map(str, options), "-p", pids]
 
 
 def ended(process):
@@ -62,10 +35,10 @@ def ended(process):
     return usage.ru_utime + usage.ru_stime
 
 
-def first_result(args, pid):
+def first_result(args, pids):
     """Seconds from the command to the first line."""
     began = time.monotonic()
-    with subprocess.Popen(command_of(args, pid, "-i", 1), stdout=subprocess.PIPE) as process:
+    with subprocess.Popen(command_of(args, pids, "-i", 1), stdout=subprocess.PIPE) as process:
         process.stdout.readline()
         seconds = time.monotonic() - began
         process.send_signal(signal.SIGINT)
@@ -74,8 +47,8 @@ def first_result(args, pid):
     return seconds
 
 
-def own_cpu(args, pid, seconds):
-    with subprocess.Popen(command_of(args, pid, "-d", seconds),
+def own_cpu(args, pids, seconds):
+    with subprocess.Popen(command_of(args, pids, "-d", seconds),
                           stdout=subprocess.DEVNULL) as process:
         return ended(process)
 
@@ -86,11 +59,11 @@ def rate(args, count):
     return (count() - before) / (time.monotonic() - began)
 
 
-def losses(args, pid, count):
+def losses(args, pids, count):
     """Percent of what it answers, stretch by stretch."""
     lost, before = [], rate(args, count)
     for _ in range(args.start_runs):
-        with subprocess.Popen(command_of(args, pid, "-d", args.start_seconds),
+        with subprocess.Popen(command_of(args, pids, "-d", args.start_seconds),
                               stdout=subprocess.DEVNULL) as process:
             traced = rate(args, count)
             ended(process)
@@ -101,12 +74,13 @@ def losses(args, pid, count):
 
 
 def measure_server(args, name):
-    with tempfile.TemporaryDirectory() as directory, SERVERS[name](directory) as (pid, count):
-        own_cpu(args, pid, SHORT) # calibrates, which is kept
-        first = [first_result(args, pid) for _ in range(args.start_runs)]
-        short = [own_cpu(args, pid, SHORT) for _ in range(args.start_runs)]
-        whole = [own_cpu(args, pid, args.start_seconds) for _ in range(args.start_runs)]
-        lost = losses(args, pid, count)
+    with tempfile.TemporaryDirectory() as directory, SERVERS[name](directory) as server:
+        pids, count = server.pids, server.requests
+        own_cpu(args, pids, SHORT) # calibrates, which is kept
+        first = [first_result(args, pids) for _ in range(args.start_runs)]
+        short = [own_cpu(args, pids, SHORT) for _ in range(args.start_runs)]
+        whole = [own_cpu(args, pids, args.start_seconds) for _ in range(args.start_runs)]
+        lost = losses(args, pids, count)
     middle = statistics.median(first)
     row(f"{name}: seconds to the first result with -i 1", middle, f"{middle:.2f} s", REACH_SECONDS)
     detail(f"{min(first):.2f} to {max(first):.2f} s")
