@@ -59,6 +59,23 @@ class Survey(harness.TestCase):
         self.assertEqual(self.drops(document)["hot"]["at_ns"], 0)
         self.assertEqual(self.count(document, "rare"), 12)
 
+    def test_many_processes(self):
+        """One stands for all; and what is exact is so in each."""
+        targets = [self.target("hot", 1) for _ in range(6)]
+        for target in targets:
+            target.go()
+            target.step("1")
+        tracer = self.process(PROFTRACE, "-f", "json", *LIMITED, *NAMED, "-p",
+                              ",".join(str(target.pid) for target in targets))
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+        for number, target in enumerate(targets):
+            target.step(str(number))
+            done = target.finish()
+            self.assertEqual(done.status, 0, str(done))
+        document = self.document(tracer.finish())
+        self.assertEqual(self.drops(document)["hot"]["at_ns"], 0)
+        self.assertEqual(self.count(document, "rare"), sum(range(len(targets))))
+
     def test_what_options_name_stays(self):
         document, _ = self.run_busy(*LIMITED, *NAMED, "--session", "hot", "--buffer-size", "16M",
                                     busy=True)

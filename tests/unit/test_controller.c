@@ -219,7 +219,8 @@ void bursts__account(const struct bursts *b, struct profile *p)
 static struct plan_function functions[FUNCTIONS];
 static struct plan_lookups lookups;
 static struct plan plan;
-static const struct target target;
+static struct target_object object;
+static struct target target;
 static struct budget_inputs inputs;
 static struct controller *controller;
 static uint64_t now, call_ns; /* what the probes of a call cost */
@@ -247,6 +248,8 @@ static int setup(void **state)
 	plan = (struct plan){.functions = functions, .functions_cnt = FUNCTIONS};
 	plan.lookups = &lookups;
 	inputs = (struct budget_inputs){.plan = &plan, .target = &target, .limit = 0.05};
+	object = (struct target_object){0};
+	target = (struct target){.objects = &object, .objects_cnt = 1};
 	set_cost(CALL_NS);
 	now = SECOND;
 	return 0;
@@ -563,6 +566,26 @@ static void a_forecast_drops_before_the_start(void **state)
 	assert_dropped(1, 0, 0);
 }
 
+/* Where a target of so many processes would have very many probes, what was not called gets none;
+ * it is not looked at in bursts, either. */
+static void what_nobody_calls_in_many_processes(void **state)
+{
+	const bool called[FUNCTIONS] = {[HOT] = true};
+
+	inputs.burst_ns = 5000000;
+	object.processes_cnt = target.processes_cnt = 60000;
+	assert_int_equal(controller__new(&inputs, &controller), 0);
+	assert_int_equal(controller__keep(controller, WARM), 0);
+	assert_int_equal(controller__leave_out(controller, called), 0);
+	assert_dropped(0, 0, 0); /* 180,000 probes */
+	assert_int_equal(world.drops, 0);
+	object.processes_cnt = target.processes_cnt = 70000;
+	assert_int_equal(controller__leave_out(controller, called), 0);
+	assert_dropped(0, 0, 1);
+	assert_true(world.out[RARE]);
+	assert_int_equal(told_cnt, 0);
+}
+
 static void what_is_planned_later_can_go(void **state)
 {
 	plan.functions_cnt = 1;
@@ -818,6 +841,7 @@ int main(void)
 		TEST(links_that_wait_are_tried_again),
 		TEST(pauses_do_not_count),
 		TEST(a_forecast_drops_before_the_start),
+		TEST(what_nobody_calls_in_many_processes),
 		TEST(what_is_planned_later_can_go),
 		TEST(the_pace),
 		TEST(the_first_looks),

@@ -118,7 +118,7 @@ void link_holder__hold(struct link_holder *k, bool hold)
 	kernel.held = hold;
 }
 
-void link_holder__be_near(struct link_holder *k, const pid_t *pids, size_t cnt)
+void link_holder__be_near(struct link_holder *k, const struct near *near)
 {
 }
 
@@ -930,7 +930,7 @@ static int restore(const uint32_t *list, size_t cnt)
 static void the_dropped_come_back(void **state)
 {
 	const uint32_t list[] = {4, 33};
-	const struct survey_list burst = {list, 2, true};
+	const struct survey_list burst = {.functions = list, .cnt = 2, .burst = true};
 	int cnt;
 
 	set_processes(2);
@@ -1188,7 +1188,7 @@ static void binding_that_fails(void **state)
 
 static int take_survey(const struct backend *backend, const uint32_t *list, size_t cnt)
 {
-	const struct survey_list functions_of = {list, cnt};
+	const struct survey_list functions_of = {.functions = list, .cnt = cnt};
 
 	groups.link_holder = &link_holder;
 	return groups__survey(&groups, backend, NULL, &plan, &target, &functions_of);
@@ -1215,6 +1215,23 @@ static void a_survey(void **state)
 	assert_int_equal(attach(&session), FUNCTIONS);
 	assert_attached(1000);
 	assert_attached(1001);
+}
+
+/* Processes that stand for all others have its probes alone, whoever would have true ones. */
+static void a_survey_of_one_process(void **state)
+{
+	const uint32_t list[] = {1, 2};
+	const bool second[] = {false, true};
+	const struct survey_list in_second = {.functions = list, .cnt = 2, .processes = second};
+
+	set_children();
+	set_processes(2);
+	groups.link_holder = &link_holder;
+	assert_int_equal(groups__survey(&groups, &declining, NULL, &plan, &target, &in_second), 0);
+	assert_int_equal(kernel.probes_cnt, 2);
+	assert_int_equal(count(PROG_SURVEY, 1001, entry_offset(1)), 1);
+	assert_int_equal(count(PROG_SURVEY, 1001, entry_offset(2)), 1);
+	groups__take_out_survey(&groups);
 }
 
 /* Where true links are for children as well, those of a survey are, too. */
@@ -1312,6 +1329,21 @@ static void small_groups(void **state)
 	assert_attached(1001);
 	for (uint32_t i = 0; i < FUNCTIONS; i++)
 		assert_true(mates(1001, i) <= (called[i] ? 2 : 16));
+}
+
+/* What is called comes last: whoever runs into its probes waits while others are put in. */
+static void the_called_come_last(void **state)
+{
+	groups.small = true;
+	set_processes(1);
+	called[3] = called[8] = true;
+	assert_int_equal(attach(&session), FUNCTIONS);
+	for (size_t i = 0; i < kernel.probes_cnt; i++) {
+		uint32_t function = kernel.probes[i].offset / 0x1000 - 1;
+
+		for (size_t k = i; called[function] && k < kernel.probes_cnt; k++)
+			assert_true(called[kernel.probes[k].offset / 0x1000 - 1]);
+	}
 }
 
 /* A drop leaves all others alone but those of the same group, also in the long run. */
@@ -1548,11 +1580,13 @@ int main(void)
 		TEST(bound_for_the_sake_of_strangers),
 		TEST(binding_that_fails),
 		TEST(a_survey),
+		TEST(a_survey_of_one_process),
 		TEST(a_survey_of_children),
 		TEST(a_survey_of_regions),
 		TEST(a_survey_that_is_refused),
 		TEST(dropped_before_the_start),
 		TEST(small_groups),
+		TEST(the_called_come_last),
 		TEST(small_groups_move_few),
 		TEST(in_a_hurry_exits_go_first),
 		TEST(a_hurry_that_fails),

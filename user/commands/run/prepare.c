@@ -279,6 +279,8 @@ static int attach(struct run *r)
 			clock_ns(CLOCK_PROCESS_CPUTIME_ID) + tracer__linking_ns(r->tracer);
 	if (!attached && survey.forecast)
 		attached = controller__expect(r->controller, survey.forecast);
+	if (!attached && survey.called)
+		attached = controller__leave_out(r->controller, survey.called);
 	if (!attached && r->o->slos_cnt)
 		attached = controller__hold(r->controller);
 	if (!attached)

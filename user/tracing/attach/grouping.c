@@ -83,17 +83,31 @@ int grouping__add(struct grouping *gr, enum calls_class class, const struct grou
 	return 0;
 }
 
-int grouping__link(struct grouping *gr)
+/* Links regions, or functions that were called so often. */
+static int link_some(struct grouping *gr, bool regions, enum calls_class calls)
 {
 	struct groups *g = gr->ctx->g;
 	int err = 0;
 
-	/* A region may begin at its function's entry: what is attached last is called first. */
+	for (size_t i = gr->first; !err && i < g->groups_cnt; i++) {
+		struct group *grp = g->groups[i];
+
+		if (is_region(gr, &grp->members[0]) == regions && grp->calls == calls)
+			err = group__link(gr->ctx, grp);
+	}
+	return err;
+}
+
+/* A region may begin at its function's entry: what is attached last is called first. And what is
+ * called comes after what is not: a process that runs into a probe while another one is being put
+ * in waits for the lock of its mappings, and once it has that we wait for the process to run. */
+int grouping__link(struct grouping *gr)
+{
+	int err = 0;
+
 	for (int functions = 0; functions < 2; functions++) {
-		for (size_t i = gr->first; !err && i < g->groups_cnt; i++) {
-			if (is_region(gr, &g->groups[i]->members[0]) == !functions)
-				err = group__link(gr->ctx, g->groups[i]);
-		}
+		for (int calls = 0; !err && calls < CALLED_CLASSES; calls++)
+			err = link_some(gr, !functions, calls);
 	}
 	return err;
 }

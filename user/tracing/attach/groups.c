@@ -234,14 +234,20 @@ static int attached_grow(struct groups *g, size_t cnt)
 	return 0;
 }
 
-/* Has the link holder work near the target's processes. */
-static void be_near(const struct groups *g, const struct target *t)
+void groups__be_near(const struct groups *g, const struct target *t, const bool *which)
 {
-	pid_t pids[NEAR_PROCESSES] = {0};
+	struct near near = {.all = t->processes_cnt};
+	size_t cnt = 0;
 
-	for (size_t i = 0; i < t->processes_cnt && i < NEAR_PROCESSES; i++)
-		pids[i] = t->processes[i].pid;
-	link_holder__be_near(g->link_holder, pids, t->processes_cnt);
+	for (size_t i = 0; i < t->processes_cnt; i++) {
+		if (which && !which[i])
+			continue;
+		if (cnt < NEAR_PROCESSES)
+			near.pids[cnt] = t->processes[i].pid;
+		cnt++;
+	}
+	near.cnt = cnt <= NEAR_PROCESSES ? cnt : 0;
+	link_holder__be_near(g->link_holder, &near);
 }
 
 /* Decides whose links are for every process, of objects that have none yet. */
@@ -253,7 +259,7 @@ int groups__share(struct attach_ctx *ctx, const struct target *t)
 	if (!err)
 		err = outcome__grow(&g->outcome, ctx->plan);
 	if (!err)
-		be_near(g, t);
+		groups__be_near(g, t, NULL);
 	for (ctx->object = 0; !err && ctx->object < t->objects_cnt; ctx->object++) {
 		ctx->obj = &t->objects[ctx->object];
 		if (!g->attached[ctx->object])

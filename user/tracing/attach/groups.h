@@ -24,6 +24,10 @@ int64_t groups__attach(struct groups *g, const struct backend *backend,
 		       const struct proftrace_bpf *skel, const struct plan *p,
 		       const struct target *t);
 
+/* Has the link holder work near the target's processes: those of `which`, by their place in the
+ * target, or all (NULL). */
+void groups__be_near(const struct groups *g, const struct target *t, const bool *which);
+
 /* Whether the links of the target's object `index` are for every process. */
 bool groups__is_unbound(const struct groups *g, size_t index);
 

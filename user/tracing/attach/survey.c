@@ -40,12 +40,14 @@ static int survey_process(struct attach_ctx *ctx, const struct survey_list *list
 static int survey_object(struct attach_ctx *ctx, const struct target *t,
 			 const struct survey_list *list, size_t from, size_t to)
 {
-	bool unbound = groups__is_unbound(ctx->g, ctx->object);
+	bool unbound = !list->processes && groups__is_unbound(ctx->g, ctx->object);
 	uint32_t cnt = unbound ? 1 : ctx->obj->processes_cnt;
 	int err = 0;
 
 	for (uint32_t i = 0; !err && i < cnt; i++) {
 		ctx->process = unbound ? 0 : ctx->obj->processes[i];
+		if (list->processes && !list->processes[ctx->process])
+			continue;
 		ctx->pid = unbound ? 0 : t->processes[ctx->process].pid;
 		err = survey_process(ctx, list, from, to);
 	}
@@ -58,6 +60,9 @@ int groups__survey(struct groups *g, const struct backend *backend,
 {
 	struct attach_ctx ctx = {.g = g, .backend = backend, .skel = skel, .plan = p};
 	int err = groups__share(&ctx, t);
+
+	if (list->processes)
+		groups__be_near(g, t, list->processes);
 
 	for (size_t i = 0; !err && list->burst && i < list->cnt; i++)
 		outcome__next_generation(&g->outcome, list->functions[i]);

@@ -22,10 +22,13 @@ struct survey_list {
 	const uint32_t *functions;
 	size_t cnt;
 	bool burst; /* calls are recorded */
+	/* By the target's processes: those that they are put in. NULL: all that true ones would be
+	 * in. */
+	const bool *processes;
 };
 
-/* Puts the probes of these functions in, in all processes that true ones would be in. Functions
- * that the kernel refuses are marked so and left out. Returns 0 or -errno, silently: when true ones
+/* Puts the probes of these functions in. Functions that the kernel refuses are marked so and left
+ * out. Returns 0 or -errno, silently: when true ones
  * are put in, the reason is said. */
 int groups__survey(struct groups *g, const struct backend *backend,
 		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,

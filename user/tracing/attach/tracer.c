@@ -192,9 +192,10 @@ bool tracer__surveys(const struct tracer *tr)
 }
 
 int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
-		   const uint32_t *functions, size_t cnt)
+		   const struct tracer_survey *survey)
 {
-	const struct survey_list list = {.functions = functions, .cnt = cnt};
+	const struct survey_list list = {
+		.functions = survey->functions, .cnt = survey->cnt, .processes = survey->processes};
 
 	/* Those of the last turn may still be hit. */
 	tr->groups.counting = (tr->groups.counting + 1) % WIRE_GENERATIONS;
@@ -213,9 +214,12 @@ void tracer__end_survey(struct tracer *tr)
 }
 
 int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct target *t,
-			 const uint32_t *functions, size_t cnt)
+			 const struct tracer_survey *burst)
 {
-	const struct survey_list list = {.functions = functions, .cnt = cnt, .burst = true};
+	const struct survey_list list = {.functions = burst->functions,
+					 .cnt = burst->cnt,
+					 .burst = true,
+					 .processes = burst->processes};
 
 	return groups__survey(&tr->groups, tr->backend, tr->skel, p, t, &list);
 }

@@ -144,12 +144,18 @@ bool tracer__misses_contexts(const struct tracer *tr);
 
 /*
  * Before functions are attached, or when they are dropped: puts probes on some, given by their
- * numbers, in order, that count calls (collector__surveyed()) and do nothing else. They go soon
- * after they were asked to, not at once, but count no longer when others follow. For tracers that
- * can (tracer__surveys()). Returns 0 or -errno, then without all of them in.
+ * numbers, in order, that count calls (collector__surveyed()) and do nothing else, in some of the
+ * target's processes (NULL: in all that true ones would be in). They go soon after they were asked
+ * to, not at once, but count no longer when others follow. For tracers that can
+ * (tracer__surveys()). Returns 0 or -errno, then without all of them in.
  */
+struct tracer_survey {
+	const uint32_t *functions;
+	size_t cnt;
+	const bool *processes; /* by their place in the target */
+};
 int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
-		   const uint32_t *functions, size_t cnt);
+		   const struct tracer_survey *survey);
 void tracer__take_out_survey(struct tracer *tr);
 /* Nothing is counted any more: hits that are being counted right now may be. */
 void tracer__end_survey(struct tracer *tr);
@@ -162,7 +168,7 @@ bool tracer__surveys(const struct tracer *tr);
  * then without all of them in.
  */
 int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct target *t,
-			 const uint32_t *functions, size_t cnt);
+			 const struct tracer_survey *burst);
 void tracer__record_burst(struct tracer *tr, bool on);
 void tracer__take_out_burst(struct tracer *tr);
 /* Calls that were recorded in bursts before `until_ns` (CLOCK_MONOTONIC) and are still open end at

@@ -12,6 +12,7 @@
 #include "budget/call_cost.h"
 #include "budget/counting.h"
 #include "budget/inputs.h"
+#include "budget/stand_ins.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "looks/late.h"
@@ -41,6 +42,7 @@
 #define GONE_NS	     (300 * MS) /* links that were closed are gone after this */
 #define PROBE_NS     8000	/* of the target's time, to put a probe in and to take it out */
 #define COLDER	     1.15	/* a hit costs so many times as much as in calibration */
+#define PATIENCE_ONE 20		/* the same where one process stands for all */
 #define LONGER	     2		/* a window may last so many times as long to be balanced */
 #define SKEW_NS	     (MS / 5)	/* counts and clocks are read within this, or once more */
 #define READINGS     10
@@ -60,6 +62,10 @@ struct bursts {
 	uint64_t *calls, *read;
 	size_t list_cnt, list_cap, functions_cap, calls_cap, read_cap;
 	size_t next_burst;
+	struct stand_ins stand_ins; /* of the burst that is being taken; else none is chosen */
+	uint64_t *clocks;	    /* by process: its CPU time as one was chosen last */
+	size_t clocks_cnt;
+	uint64_t drawn_ran_ns; /* how long the target had run then */
 	double cost_ns; /* of all bursts and windows, to the target */
 	struct turns bursts, windows;
 	struct turns_seen seen;
@@ -98,6 +104,7 @@ void bursts__free(struct bursts *b)
 	free(b->functions);
 	free(b->calls);
 	free(b->read);
+	free(b->clocks);
 	free(b);
 }
 
@@ -121,6 +128,7 @@ void bursts__start(struct bursts *b)
 		return;
 	run_clock__start(&b->clock, b->in->tracer);
 	turns__start(&b->seen, b->in->tracer);
+	b->drawn_ran_ns = 0;
 	for (size_t i = 0; i < b->cnt; i++)
 		b->members[i].dropped = (struct moment){0};
 }
@@ -280,7 +288,8 @@ static void read_counts(struct bursts *b, struct reading *r, enum which which)
 {
 	for (int i = 0; i < READINGS; i++) {
 		r->at_ns = now_ns();
-		r->ran_ns = tracer__ran_ns(b->in->tracer);
+		r->ran_ns = b->stand_ins.chosen ? stand_ins__cpu_ns(&b->stand_ins)
+						: tracer__ran_ns(b->in->tracer);
 		for (size_t k = 0; k < b->list_cnt; k++)
 			b->read[k] = collector__surveyed(b->in->collector, b->functions[k]);
 		if (which != BETWEEN)
@@ -401,6 +410,7 @@ struct ends {
 static void watch(struct bursts *b, const struct reading *from, struct reading *to,
 		  const struct ends *ends)
 {
+	const uint64_t patience = b->stand_ins.chosen ? PATIENCE_ONE : PATIENCE;
 	bool over = false, too_long;
 
 	/* Who wakes often disturbs those who share processors with the target. */
@@ -413,7 +423,7 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 		ns = to->at_ns - from->at_ns;
 		over = to->cost_ns >= ends->cost_ns ||
 		       (ns >= ends->ns &&
-			(to->ran_ns - from->ran_ns >= ends->ns || ns >= PATIENCE * ends->ns));
+			(to->ran_ns - from->ran_ns >= ends->ns || ns >= patience * ends->ns));
 		too_long = to->cost_ns >= LONGER * ends->cost_ns || ns >= LONGER * ends->ns;
 	} while (!over || (ends->balanced && !too_long && !is_balanced(b, from)));
 	read_counts(b, to, LAST);
@@ -448,10 +458,16 @@ static double processes_of(const struct bursts *b)
 	return processes ? (double)processes : 1;
 }
 
-/* Of what making and closing the links of the list's functions takes, so much is the target's. */
-static double linking_cost(const struct bursts *b, double probes)
+/* Or into one that stands for all. */
+static double processes_of_burst(const struct bursts *b)
 {
-	return probes * PROBE_NS * processes_of(b);
+	return stand_ins__suit(b->in->plan, b->in->target) ? 1 : processes_of(b);
+}
+
+/* Of what making and closing the links of the list's functions takes, so much is the target's. */
+static double linking_cost(double probes, double processes)
+{
+	return probes * PROBE_NS * processes;
 }
 
 /* A look has been taken: when the next one is due. */
@@ -515,11 +531,14 @@ static int take_window(struct bursts *b)
 {
 	struct reading from = {0}, to = {0};
 	struct look look = look__begin(b->in->tracer, ran_ns(b));
+	struct tracer_survey survey = {0};
 	int err = list_counted(b);
 
 	if (err)
 		return err;
-	err = tracer__survey(b->in->tracer, b->in->plan, b->in->target, b->functions, b->list_cnt);
+	survey.functions = b->functions;
+	survey.cnt = b->list_cnt;
+	err = tracer__survey(b->in->tracer, b->in->plan, b->in->target, &survey);
 	look__made(&look, b->in->tracer);
 	if (!err) {
 		read_counts(b, &from, FIRST);
@@ -529,7 +548,7 @@ static int take_window(struct bursts *b)
 	}
 	tracer__take_out_survey(b->in->tracer);
 	look.cpus = cpus_busy(&from, &to);
-	look.cost_ns = to.cost_ns + linking_cost(b, (double)b->list_cnt);
+	look.cost_ns = to.cost_ns + linking_cost((double)b->list_cnt, processes_of(b));
 	turn_taken(b, &b->windows, &look);
 	return err == -ENOMEM ? err : 0;
 }
@@ -537,7 +556,7 @@ static int take_window(struct bursts *b)
 /* All of them, or as many in turn as there may be probes. */
 static int list_burst(struct bursts *b, double *probes)
 {
-	double most = BURST_PROBES / processes_of(b);
+	double most = BURST_PROBES / processes_of_burst(b);
 	int err = 0;
 
 	b->list_cnt = 0;
@@ -560,7 +579,7 @@ static int list_burst(struct bursts *b, double *probes)
 /* So many probes will be in the first burst; later ones are due by what bursts have cost. */
 static double first_burst_probes(const struct bursts *b)
 {
-	double probes = 0, most = BURST_PROBES / processes_of(b);
+	double probes = 0, most = BURST_PROBES / processes_of_burst(b);
 
 	if (b->bursts.cnt)
 		return 0;
@@ -592,18 +611,41 @@ static int count_burst(struct bursts *b, bool after_window, double *cost_ns)
 	return err;
 }
 
+/* Chooses the process of a burst, where one can stand for all. */
+static int choose_process(struct bursts *b)
+{
+	size_t cnt = b->in->target->processes_cnt;
+	uint64_t *grown, since_ns = ran_ns(b) - b->drawn_ran_ns;
+
+	if (!stand_ins__suit(b->in->plan, b->in->target))
+		return 0;
+	if (b->clocks_cnt < cnt) {
+		grown = reallocarray(b->clocks, cnt, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		memset(grown + b->clocks_cnt, 0, (cnt - b->clocks_cnt) * sizeof(*grown));
+		b->clocks = grown;
+		b->clocks_cnt = cnt;
+	}
+	b->drawn_ran_ns += since_ns;
+	return stand_ins__draw(&b->stand_ins, b->in->target, b->clocks, since_ns, random_share(b));
+}
+
 static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 {
 	double calls_ns = 0, probes;
 	struct reading from = {0}, to = {0};
 	struct look look = look__begin(b->in->tracer, ran_ns(b));
+	struct tracer_survey burst = {0};
 	int err = list_burst(b, &probes);
 
+	if (!err)
+		err = choose_process(b);
 	if (err)
 		return err;
 	tracer__forget_bursts(b->in->tracer, now);
-	err = tracer__put_in_burst(b->in->tracer, b->in->plan, b->in->target, b->functions,
-				   b->list_cnt);
+	burst = (struct tracer_survey){b->functions, b->list_cnt, b->stand_ins.chosen};
+	err = tracer__put_in_burst(b->in->tracer, b->in->plan, b->in->target, &burst);
 	look__made(&look, b->in->tracer);
 	if (!err) {
 		read_counts(b, &from, FIRST);
@@ -621,7 +663,8 @@ static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 		note_burst(b, (double)(to.ran_ns - from.ran_ns), calls_ns);
 	b->cost_ns += calls_ns;
 	look.cpus = cpus_busy(&from, &to);
-	look.cost_ns = calls_ns + linking_cost(b, probes);
+	look.cost_ns = calls_ns + linking_cost(probes, b->stand_ins.chosen ? 1 : processes_of(b));
+	stand_ins__clear(&b->stand_ins);
 	turn_taken(b, &b->bursts, &look);
 	b->bursts.next_ns = now + REST_NS;
 	log_debug("burst of %zu functions: %.1f ms to make, %.1f ms long, %.1f ms of CPU time, "

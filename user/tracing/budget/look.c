@@ -31,6 +31,7 @@
 #include "looks/turns.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
+#include "target/target.h"
 #include "util/array.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -48,6 +49,7 @@
 #define TOLD_LOAD    0.05	/* of a CPU: where there is no limit, less is not told, */
 #define TOLD_LOOK_NS 500000000	/* nor before so long */
 #define COLD_RESERVE 2		/* probes may be so much dearer than in calibration */
+#define MOST_PROBES  200000	/* in all processes: these take 5 s to come and go at worst */
 #define SAVED_NS     2000000000 /* what is spared in so long is left at most */
 
 /* As far as it does not depend on what was called. */
@@ -187,6 +189,65 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 		err = controller__take_out(
 			s); /* they have no probes as yet, and will not get any */
 	log_debug("before the start: %zu functions are dropped", chosen);
+	return err;
+}
+
+/* The probes of the target's functions, in each process that has them. */
+static uint64_t probes_in_all(const struct budget_inputs *in)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < in->plan->functions_cnt; i++) {
+		const struct plan_function *f = &in->plan->functions[i];
+
+		if (plan_function__has_probe(f))
+			sum += (uint64_t)(1 + f->exits_cnt) *
+			       in->target->objects[f->object].processes_cnt;
+	}
+	return sum;
+}
+
+static int leave_out(struct controller *s, uint32_t function)
+{
+	struct drop *d;
+
+	if (ARRAY_RESERVE(&s->drops, s->drops_cnt, &s->drops_cap))
+		return -ENOMEM;
+	d = &s->drops[s->drops_cnt++];
+	d->shown = (struct profile_drop){.function = function};
+	snprintf(d->reason, sizeof(d->reason),
+		 "not called before the start; too many probes for so many processes");
+	collector__drop(s->in->collector, function, 1);
+	s->gone[function] = true;
+	return 0;
+}
+
+int controller__leave_out(struct controller *s, const bool *called)
+{
+	const struct function_usage none = {.factor = 1};
+	uint64_t probes = probes_in_all(s->in);
+	size_t processes = s->in->target->processes_cnt;
+	uint32_t cnt = 0;
+	int err = controller__grow(s);
+
+	if (!s->in->limit || processes < 2 || probes <= MOST_PROBES)
+		return err;
+	for (uint32_t i = 0; !err && i < s->functions_cnt; i++) {
+		struct budget_function f = budget_function_of(s, i, &none);
+
+		if (called[i] || f.kept || f.last || f.gone ||
+		    !plan_function__has_probe(&s->in->plan->functions[i]))
+			continue;
+		err = leave_out(s, i);
+		cnt++;
+	}
+	if (!err && cnt) {
+		log_info("%u functions that were not called before the start get no probes, which "
+			 "take too long to put into %zu processes (--max-overhead none puts them "
+			 "in)",
+			 cnt, processes);
+		err = controller__take_out(s);
+	}
 	return err;
 }
 

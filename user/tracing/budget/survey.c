@@ -14,6 +14,7 @@
 #include "budget/cpu_clock.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
+#include "budget/stand_ins.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
 #include "target/process.h"
@@ -38,6 +39,7 @@
 #define AGAIN_COST_NS (10 * MS)
 #define AGAIN_SHARE   0.5 /* what it may cost, of the target's own CPU time */
 #define STEP_NS	      (MS / 2)
+#define WAIT_NS	      (40 * MS) /* longer at most, for those that stand for all to run so long */
 
 #define CLOCK_STEP_NS (2 * MS) /* clocks of CPU time are late by this, on average */
 
@@ -55,6 +57,7 @@ struct turn {
 
 struct survey {
 	const struct budget_inputs *in;
+	struct stand_ins stand_ins;
 	struct cpu_clock clock;
 	uint64_t start_ns;
 	struct forecast_function *functions; /* by function */
@@ -66,6 +69,7 @@ struct survey {
 	size_t turns_cnt;
 	/* While all probes of a turn were in: */
 	uint64_t looked_ns, cpu_ns;
+	uint64_t counted_ns; /* of the CPU time that of the processes in which calls were counted */
 };
 
 static bool can_be_made(const struct budget_inputs *in)
@@ -85,6 +89,18 @@ static bool has_entry(const struct budget_inputs *in, uint32_t function)
 {
 	return plan_function__has_probe(&in->plan->functions[function]) &&
 	       !tracer__is_refused(in->tracer, function);
+}
+
+/* None stands for all where most of the time is that of others, as of children. */
+static int choose_processes(struct survey *s)
+{
+	uint64_t ran_ns, all_ns = cpu_clock__read(&s->clock, s->in, false);
+	int err = stand_ins__choose(&s->stand_ins, s->in->plan, s->in->target, &ran_ns);
+
+	all_ns = cpu_clock__read(&s->clock, s->in, false) - all_ns;
+	if (ran_ns < all_ns / 2)
+		stand_ins__clear(&s->stand_ins);
+	return err;
 }
 
 static int survey_init(struct survey *s, const struct budget_inputs *in)
@@ -112,12 +128,13 @@ static int survey_init(struct survey *s, const struct budget_inputs *in)
 	}
 	s->start_ns = now_ns();
 	cpu_clock__read(&s->clock, in, true);
-	return 0;
+	return choose_processes(s);
 }
 
 static void survey_fini(struct survey *s)
 {
 	cpu_clock__clear(&s->clock);
+	stand_ins__clear(&s->stand_ins);
 	free(s->functions);
 	free(s->before);
 	free(s->calls);
@@ -139,11 +156,28 @@ static double counting_ns(const struct survey *s, const struct turn *t)
 	return sum;
 }
 
+/* What those that stand for all have run since their clock was read; none where one has ended. */
+static uint64_t ran_since(const struct stand_ins *s, uint64_t before_ns)
+{
+	uint64_t cpu_ns = stand_ins__cpu_ns(s);
+
+	return cpu_ns > before_ns ? cpu_ns - before_ns : 0;
+}
+
+/* Whether a look has been long enough: `ns`, in which those that stand for all have run. */
+static bool is_over(const struct survey *s, uint64_t took_ns, uint64_t began_cpu_ns, uint64_t ns)
+{
+	if (took_ns < ns || !s->stand_ins.chosen)
+		return took_ns >= ns;
+	return took_ns >= ns + WAIT_NS || ran_since(&s->stand_ins, began_cpu_ns) >= ns;
+}
+
 /* Waits with all probes of the turn in, for `ns`, or until that has cost `cost_ns`. */
 static void watch_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns)
 {
 	const struct timespec step = {.tv_nsec = STEP_NS};
 	uint64_t began = now_ns(), cpu_ns = cpu_clock__read(&s->clock, s->in, false);
+	uint64_t counted_ns = stand_ins__cpu_ns(&s->stand_ins);
 
 	for (uint32_t i = t->first; i < t->first + t->cnt; i++)
 		s->before[s->list[i]] = collector__surveyed(s->in->collector, s->list[i]);
@@ -151,21 +185,25 @@ static void watch_turn(struct survey *s, struct turn *t, uint64_t ns, double cos
 		nanosleep(&step, NULL);
 		t->took_ns = now_ns() - began;
 		t->cost_ns = counting_ns(s, t);
-	} while (t->took_ns < ns && t->cost_ns < cost_ns);
+	} while (!is_over(s, t->took_ns, counted_ns, ns) && t->cost_ns < cost_ns);
 	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
 		uint32_t f = s->list[i];
 
 		s->calls[f] = collector__surveyed(s->in->collector, f) - s->before[f];
 	}
 	s->looked_ns += t->took_ns;
-	s->cpu_ns += cpu_clock__read(&s->clock, s->in, false) - cpu_ns;
+	cpu_ns = cpu_clock__read(&s->clock, s->in, false) - cpu_ns;
+	counted_ns = s->stand_ins.chosen ? ran_since(&s->stand_ins, counted_ns) : cpu_ns;
+	s->cpu_ns += cpu_ns;
+	s->counted_ns += counted_ns;
 }
 
 /* Counts functions of the list, all at once. Returns 0 or -errno. */
 static int take_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_ns)
 {
-	int err = tracer__survey(s->in->tracer, s->in->plan, s->in->target, s->list + t->first,
-				 t->cnt);
+	const struct tracer_survey survey = {
+		.functions = s->list + t->first, .cnt = t->cnt, .processes = s->stand_ins.chosen};
+	int err = tracer__survey(s->in->tracer, s->in->plan, s->in->target, &survey);
 
 	if (!err)
 		watch_turn(s, t, ns, cost_ns);
@@ -173,16 +211,17 @@ static int take_turn(struct survey *s, struct turn *t, uint64_t ns, double cost_
 	return err;
 }
 
-/* The CPUs that the target has kept busy, on average; too many rather than too few. */
-static double load_of(const struct survey *s)
+/* The CPUs that CPU time had in looks has kept busy, on average; too many rather than too few. */
+static double load_of(const struct survey *s, uint64_t cpu_ns)
 {
-	return s->looked_ns ? (double)(s->cpu_ns + CLOCK_STEP_NS) / (double)s->looked_ns : 0;
+	return s->looked_ns ? (double)(cpu_ns + CLOCK_STEP_NS) / (double)s->looked_ns : 0;
 }
 
 /* From what was counted in a turn to what is called in a ns of the target's own. */
 static void judge_turn(struct survey *s, const struct turn *t)
 {
-	double own_ns = forecast__own_ns(load_of(s) * (double)t->took_ns, t->cost_ns);
+	double cpu_ns = load_of(s, s->counted_ns) * (double)t->took_ns;
+	double own_ns = forecast__own_ns(cpu_ns, t->cost_ns);
 
 	for (uint32_t i = t->first; i < t->first + t->cnt; i++) {
 		struct forecast_function *f = &s->functions[s->list[i]];
@@ -284,16 +323,16 @@ int survey__make(const struct budget_inputs *in, struct survey_result *out)
 	if (!err) {
 		out->called = list_called(&s);
 		err = out->called ? 0 : -ENOMEM;
-		if (share * load_of(&s) > BUDGET_SPARED) {
+		if (share * load_of(&s, s.cpu_ns) > BUDGET_SPARED) {
 			out->forecast = s.functions;
 			s.functions = NULL;
 		}
 	}
-	out->load = load_of(&s);
+	out->load = load_of(&s, s.cpu_ns);
 	out->took_ns = now_ns() - s.start_ns;
 	log_debug("survey: %u functions in %zu turns, %.0f ms; tracing all of them would cost "
 		  "%.1f %%, of %.2f CPUs",
-		  s.list_cnt, s.turns_cnt, out->took_ns / 1e6, 100 * share, load_of(&s));
+		  s.list_cnt, s.turns_cnt, out->took_ns / 1e6, 100 * share, out->load);
 	survey_fini(&s);
 	if (err)
 		log_debug("survey: %s", strerror(-err));

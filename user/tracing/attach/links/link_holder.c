@@ -100,12 +100,20 @@ struct links {
 	pid_t launcher; /* the process that has started us, and that starts commands */
 };
 
+/* A probe is an instruction to be changed in each process that it is in. */
+static uint32_t changes(const struct links *l, const struct held *link)
+{
+	uint64_t cnt = (uint64_t)link->probes * (link->pid || !l->near.all ? 1 : l->near.all);
+
+	return cnt < UINT32_MAX ? cnt : UINT32_MAX;
+}
+
 static void held_close(const struct links *l, const struct held *link)
 {
 	if (link->is_event)
-		closer__close_event(l->closer, link->fd, l->events, link->event, link->probes);
+		closer__close_event(l->closer, link->fd, l->events, link->event, changes(l, link));
 	else
-		closer__close(l->closer, link->fd, link->probes);
+		closer__close(l->closer, link->fd, changes(l, link));
 }
 
 /* Closes what has been put off where the debugger has left. */
@@ -145,7 +153,8 @@ static int link_close(struct links *l, int number)
 static int links_close(struct links *l)
 {
 	closer__hold(l->closer, false);
-	for (size_t i = 0; i < l->cnt; i++)
+	/* The last first: these are of functions that are called, see grouping__link(). */
+	for (size_t i = l->cnt; i-- > 0;)
 		link_close(l, i);
 	l->cnt = l->first_free = 0;
 	links_look_again(l);
@@ -480,17 +489,15 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 	return answer(k, &fds);
 }
 
-void link_holder__be_near(struct link_holder *k, const pid_t *pids, size_t cnt)
+void link_holder__be_near(struct link_holder *k, const struct near *near)
 {
 	const struct request req = {.kind = BE_NEAR};
-	struct near near = {.cnt = cnt <= NEAR_PROCESSES ? cnt : 0};
 
-	memcpy(near.pids, pids, near.cnt * sizeof(*pids));
-	if (!memcmp(&near, &k->near, sizeof(near)))
+	if (!memcmp(near, &k->near, sizeof(*near)))
 		return;
-	k->near = near;
+	k->near = *near;
 	if (ask(k, &req, &no_fds))
-		fd_message__send_all(k->socket, &near, sizeof(near));
+		fd_message__send_all(k->socket, near, sizeof(*near));
 }
 
 int link_holder__keep(struct link_holder *k, int fd)

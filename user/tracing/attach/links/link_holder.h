@@ -18,6 +18,7 @@
 #include "attach/links/loads.h"
 
 struct link_holder;
+struct near;
 struct proftrace_bpf;
 
 /* Starts it, before anything is opened that it should not hold on to and while we have the
@@ -41,9 +42,8 @@ uint64_t link_holder__making_ns(const struct link_holder *k);
  * silent. -EOWNERDEAD: it has gone. */
 int link_holder__link(struct link_holder *k, const struct link_spec *spec);
 
-/* Probes are put in and taken out near these processes from now on (near.h); of more than
- * NEAR_PROCESSES wherever a CPU is free, as at first. */
-void link_holder__be_near(struct link_holder *k, const pid_t *pids, size_t cnt);
+/* Probes are put in and taken out near these processes from now on. */
+void link_holder__be_near(struct link_holder *k, const struct near *near);
 
 /* Keeps a copy of a file's descriptor, and with it the locks on the file, until the link holder
  * ends, which is when no link is left. Returns 0 or -errno; silent. */

@@ -17,10 +17,12 @@
 
 #define NEAR_PROCESSES 8 /* of more some are busy at a time, on several CPUs */
 
-/* The target's processes. */
+/* The target's processes, or those of them that probes are put into now. */
 struct near {
 	pid_t pids[NEAR_PROCESSES];
-	uint32_t cnt; /* 0: nobody is sought */
+	uint32_t
+		cnt; /* 0, as of more than there is room for: probes go in wherever a CPU is free */
+	uint32_t all; /* how many the target has: so many have a probe that is for all */
 };
 
 /* Has the calling thread run on the CPU of the target's one busy thread until near__leave(), for
