@@ -18,6 +18,7 @@
 #include "looks/late.h"
 #include "looks/run_clock.h"
 #include "looks/turns.h"
+#include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "rates/rates.h"
 #include "target/process.h"
@@ -66,7 +67,7 @@ struct bursts {
 	uint64_t *clocks;	    /* by process: its CPU time as one was chosen last */
 	size_t clocks_cnt;
 	uint64_t drawn_ran_ns; /* how long the target had run then */
-	double cost_ns; /* of all bursts and windows, to the target */
+	double cost_ns;	       /* of all bursts and windows, to the target */
 	struct turns bursts, windows;
 	struct turns_seen seen;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
@@ -458,10 +459,31 @@ static double processes_of(const struct bursts *b)
 	return processes ? (double)processes : 1;
 }
 
-/* Or into one that stands for all. */
+/* Whether there are return probes in links for every process. Our program declines them in children
+ * then; where links are bound to one process it does not run in its children, which have them all
+ * the same (docs/internals/exits.md). */
+static bool has_shared_returns(const struct bursts *b)
+{
+	const struct plan *p = b->in->plan;
+
+	for (size_t i = 0; i < p->functions_cnt; i++) {
+		const struct plan_function *f = &p->functions[i];
+
+		if (f->exit == EXIT_RETURN && tracer__is_unbound(b->in->tracer, f->object))
+			return true;
+	}
+	return false;
+}
+
+/* Whether a burst takes place in one process, which stands for all. */
+static bool is_in_one(const struct bursts *b)
+{
+	return stand_ins__suit(b->in->plan, b->in->target) && !has_shared_returns(b);
+}
+
 static double processes_of_burst(const struct bursts *b)
 {
-	return stand_ins__suit(b->in->plan, b->in->target) ? 1 : processes_of(b);
+	return is_in_one(b) ? 1 : processes_of(b);
 }
 
 /* Of what making and closing the links of the list's functions takes, so much is the target's. */
@@ -617,7 +639,7 @@ static int choose_process(struct bursts *b)
 	size_t cnt = b->in->target->processes_cnt;
 	uint64_t *grown, since_ns = ran_ns(b) - b->drawn_ran_ns;
 
-	if (!stand_ins__suit(b->in->plan, b->in->target))
+	if (!is_in_one(b))
 		return 0;
 	if (b->clocks_cnt < cnt) {
 		grown = reallocarray(b->clocks, cnt, sizeof(*grown));
