@@ -80,8 +80,11 @@ static void the_busiest(void **state)
 	assert_int_equal(stand_ins__choose(&chosen, &plan, &target, &ran_ns), 0);
 	assert_int_equal(ran_ns, 7000);
 	assert_chosen(false, false, true, false);
-	clocks[2] = 70;
-	assert_int_equal(stand_ins__cpu_ns(&chosen), 70);
+	assert_int_equal(stand_ins__cpu_ns(&chosen), 13000);
+	clocks[2] = 14000;
+	assert_int_equal(stand_ins__cpu_ns(&chosen), 14000);
+	clocks[2] = 70; /* it has ended, say */
+	assert_int_equal(stand_ins__cpu_ns(&chosen), 14000);
 }
 
 /* Each file has somebody who maps it. */

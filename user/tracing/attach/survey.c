@@ -63,7 +63,6 @@ int groups__survey(struct groups *g, const struct backend *backend,
 
 	if (list->processes)
 		groups__be_near(g, t, list->processes);
-
 	for (size_t i = 0; !err && list->burst && i < list->cnt; i++)
 		outcome__next_generation(&g->outcome, list->functions[i]);
 	for (size_t from = 0, to; !err && from < list->cnt; from = to) {

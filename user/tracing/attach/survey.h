@@ -28,8 +28,7 @@ struct survey_list {
 };
 
 /* Puts the probes of these functions in. Functions that the kernel refuses are marked so and left
- * out. Returns 0 or -errno, silently: when true ones
- * are put in, the reason is said. */
+ * out. Returns 0 or -errno, silently: when true ones are put in, the reason is said. */
 int groups__survey(struct groups *g, const struct backend *backend,
 		   const struct proftrace_bpf *skel, const struct plan *p, const struct target *t,
 		   const struct survey_list *list);

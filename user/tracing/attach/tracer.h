@@ -142,18 +142,20 @@ const char *tracer__line_reason(const struct tracer *tr, size_t line);
 /* Whether contexts may be made (makecontext) that nobody tells of. */
 bool tracer__misses_contexts(const struct tracer *tr);
 
-/*
- * Before functions are attached, or when they are dropped: puts probes on some, given by their
- * numbers, in order, that count calls (collector__surveyed()) and do nothing else, in some of the
- * target's processes (NULL: in all that true ones would be in). They go soon after they were asked
- * to, not at once, but count no longer when others follow. For tracers that can
- * (tracer__surveys()). Returns 0 or -errno, then without all of them in.
- */
+/* Functions whose calls are counted or recorded, by their numbers in the plan, in order. */
 struct tracer_survey {
 	const uint32_t *functions;
 	size_t cnt;
-	const bool *processes; /* by their place in the target */
+	const bool *processes; /* by their place in the target; NULL: all */
 };
+
+/*
+ * Before functions are attached, or when they are dropped: puts probes on some that count
+ * calls (collector__surveyed()) and do nothing else, in some of the target's processes or in all
+ * that true ones would be in. They go soon after they were asked to, not at once, but count no
+ * longer when others follow. For tracers that can (tracer__surveys()). Returns 0 or -errno, then
+ * without all of them in.
+ */
 int tracer__survey(struct tracer *tr, const struct plan *p, const struct target *t,
 		   const struct tracer_survey *survey);
 void tracer__take_out_survey(struct tracer *tr);

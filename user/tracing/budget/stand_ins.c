@@ -116,13 +116,15 @@ int stand_ins__draw(struct stand_ins *s, const struct target *t, uint64_t *befor
 	return !sum || sum < ran_ns / 2 || s->chosen ? 0 : -ENOMEM;
 }
 
-uint64_t stand_ins__cpu_ns(const struct stand_ins *s)
+uint64_t stand_ins__cpu_ns(struct stand_ins *s)
 {
 	uint64_t sum = 0;
 
 	for (size_t i = 0; s->chosen && i < s->target->processes_cnt; i++)
 		sum += s->chosen[i] ? cpu_ns(s->target, i) : 0;
-	return sum;
+	if (sum > s->last_ns)
+		s->last_ns = sum;
+	return s->last_ns;
 }
 
 void stand_ins__clear(struct stand_ins *s)

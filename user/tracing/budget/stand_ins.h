@@ -19,6 +19,7 @@ struct target;
 struct stand_ins {
 	bool *chosen; /* by the target's processes; NULL: all of them are looked at */
 	const struct target *target;
+	uint64_t last_ns; /* their clock does not run backwards where one has ended */
 };
 
 /* Looks for 20 ms at which of the target's processes are busy, and chooses the busiest one of each
@@ -39,7 +40,7 @@ int stand_ins__draw(struct stand_ins *s, const struct target *t, uint64_t *befor
 		    uint64_t ran_ns, double random);
 
 /* The CPU time that they have had so far, in ns; 0 where none is chosen. */
-uint64_t stand_ins__cpu_ns(const struct stand_ins *s);
+uint64_t stand_ins__cpu_ns(struct stand_ins *s);
 
 void stand_ins__clear(struct stand_ins *s);
 

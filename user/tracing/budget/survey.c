@@ -156,20 +156,12 @@ static double counting_ns(const struct survey *s, const struct turn *t)
 	return sum;
 }
 
-/* What those that stand for all have run since their clock was read; none where one has ended. */
-static uint64_t ran_since(const struct stand_ins *s, uint64_t before_ns)
-{
-	uint64_t cpu_ns = stand_ins__cpu_ns(s);
-
-	return cpu_ns > before_ns ? cpu_ns - before_ns : 0;
-}
-
 /* Whether a look has been long enough: `ns`, in which those that stand for all have run. */
-static bool is_over(const struct survey *s, uint64_t took_ns, uint64_t began_cpu_ns, uint64_t ns)
+static bool is_over(struct survey *s, uint64_t took_ns, uint64_t began_cpu_ns, uint64_t ns)
 {
 	if (took_ns < ns || !s->stand_ins.chosen)
 		return took_ns >= ns;
-	return took_ns >= ns + WAIT_NS || ran_since(&s->stand_ins, began_cpu_ns) >= ns;
+	return took_ns >= ns + WAIT_NS || stand_ins__cpu_ns(&s->stand_ins) >= began_cpu_ns + ns;
 }
 
 /* Waits with all probes of the turn in, for `ns`, or until that has cost `cost_ns`. */
@@ -193,7 +185,7 @@ static void watch_turn(struct survey *s, struct turn *t, uint64_t ns, double cos
 	}
 	s->looked_ns += t->took_ns;
 	cpu_ns = cpu_clock__read(&s->clock, s->in, false) - cpu_ns;
-	counted_ns = s->stand_ins.chosen ? ran_since(&s->stand_ins, counted_ns) : cpu_ns;
+	counted_ns = s->stand_ins.chosen ? stand_ins__cpu_ns(&s->stand_ins) - counted_ns : cpu_ns;
 	s->cpu_ns += cpu_ns;
 	s->counted_ns += counted_ns;
 }

@@ -20,8 +20,7 @@
 /* The target's processes, or those of them that probes are put into now. */
 struct near {
 	pid_t pids[NEAR_PROCESSES];
-	uint32_t
-		cnt; /* 0, as of more than there is room for: probes go in wherever a CPU is free */
+	uint32_t cnt; /* 0, as where there are more: probes go in wherever a CPU is free */
 	uint32_t all; /* how many the target has: so many have a probe that is for all */
 };
 
