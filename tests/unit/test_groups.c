@@ -1331,7 +1331,8 @@ static void small_groups(void **state)
 		assert_true(mates(1001, i) <= (called[i] ? 2 : 16));
 }
 
-/* What is called comes last: whoever runs into its probes waits while others are put in. */
+/* Functions that were called are linked after those that nobody has called, as a process that runs
+ * into their probes waits while others are put in. */
 static void the_called_come_last(void **state)
 {
 	groups.small = true;

@@ -10,6 +10,7 @@
 #include "plan/object.h"
 #include "plan/plan_lines.h"
 #include "symbol/demangle.h"
+#include "util/array.h"
 #include "util/cxx_name.h"
 
 /* The demangled name, or the symbol, and `mark`. The caller frees it; NULL: no memory. */
@@ -27,15 +28,8 @@ static char *readable(const char *symbol, const char *mark)
 static const char *demangled(struct plan_names *names, size_t cnt, size_t index, const char *symbol,
 			     const char *mark)
 {
-	if (names->cnt < cnt) {
-		char **grown = reallocarray(names->items, cnt, sizeof(*grown));
-
-		if (!grown)
-			return symbol;
-		memset(grown + names->cnt, 0, (cnt - names->cnt) * sizeof(*grown));
-		names->items = grown;
-		names->cnt = cnt;
-	}
+	if (ARRAY_GROW(&names->items, &names->cnt, cnt))
+		return symbol;
 	if (!names->items[index])
 		names->items[index] = readable(symbol, mark);
 	return names->items[index] ?: symbol;

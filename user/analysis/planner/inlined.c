@@ -21,6 +21,7 @@
 #include "planner/callers.h"
 #include "planner/locate.h"
 #include "target/target.h"
+#include "util/array.h"
 #include "util/clock.h"
 #include "util/log.h"
 
@@ -123,21 +124,6 @@ static enum decision decide(const struct plan_inlined *in, const struct plan_obj
 	return LEFT_OUT;
 }
 
-static int grow(struct plan_inlined *in, size_t cnt)
-{
-	struct inlined_object *grown;
-
-	if (cnt <= in->objects_cnt)
-		return 0;
-	grown = reallocarray(in->objects, cnt, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	memset(grown + in->objects_cnt, 0, (cnt - in->objects_cnt) * sizeof(*grown));
-	in->objects = grown;
-	in->objects_cnt = cnt;
-	return 0;
-}
-
 void plan_inlined__met(struct plan_inlined *in, uint32_t object, uint64_t ns)
 {
 	if (object < in->objects_cnt)
@@ -154,7 +140,7 @@ static int source_of(struct plan_inlined *in, const struct plan *p, const struct
 	*out = NULL;
 	if (object >= p->objects_cnt || object >= t->objects_cnt)
 		return 0;
-	err = grow(in, (size_t)object + 1);
+	err = ARRAY_GROW(&in->objects, &in->objects_cnt, (size_t)object + 1);
 	if (err)
 		return err;
 	o = &in->objects[object];

@@ -11,6 +11,7 @@
 #include "target/target.h"
 #include "target/vdso.h"
 #include "unwind/rows.h"
+#include "util/array.h"
 #include "util/log.h"
 #include "util/search.h"
 #include "wire.h"
@@ -118,18 +119,8 @@ static int load_object(struct unwind_spaces *s, struct unwind_object *o,
 static int load_objects(struct unwind_spaces *s, const struct target *t,
 			const struct unwind_sink *sink)
 {
-	struct unwind_object *grown;
-	int err = 0;
+	int err = ARRAY_GROW(&s->objects, &s->objects_cnt, t->objects_cnt);
 
-	if (t->objects_cnt > s->objects_cnt) {
-		grown = reallocarray(s->objects, t->objects_cnt, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + s->objects_cnt, 0,
-		       (t->objects_cnt - s->objects_cnt) * sizeof(*grown));
-		s->objects = grown;
-		s->objects_cnt = t->objects_cnt;
-	}
 	for (size_t i = 0; !err && i < t->objects_cnt; i++) {
 		if (!s->objects[i].loaded)
 			err = load_object(s, &s->objects[i], &t->objects[i], sink);

@@ -144,19 +144,11 @@ static struct member *find_member(const struct bursts *b, uint32_t function)
 /* The newest member is of this function. */
 static int note_place(struct bursts *b, uint32_t function)
 {
-	size_t cnt = b->in->plan->functions_cnt;
-	uint32_t *grown;
+	int err = ARRAY_GROW(&b->places, &b->places_cnt, b->in->plan->functions_cnt);
 
-	if (b->places_cnt < cnt) {
-		grown = reallocarray(b->places, cnt, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + b->places_cnt, 0, (cnt - b->places_cnt) * sizeof(*grown));
-		b->places = grown;
-		b->places_cnt = cnt;
-	}
-	b->places[function] = b->cnt;
-	return 0;
+	if (!err)
+		b->places[function] = b->cnt;
+	return err;
 }
 
 /* Of the calls while it was dropped only those from now on are the newest ones. */
@@ -481,11 +473,6 @@ static bool is_in_one(const struct bursts *b)
 	return stand_ins__suit(b->in->plan, b->in->target) && !has_shared_returns(b);
 }
 
-static double processes_of_burst(const struct bursts *b)
-{
-	return is_in_one(b) ? 1 : processes_of(b);
-}
-
 /* Of what making and closing the links of the list's functions takes, so much is the target's. */
 static double linking_cost(double probes, double processes)
 {
@@ -576,9 +563,9 @@ static int take_window(struct bursts *b)
 }
 
 /* All of them, or as many in turn as there may be probes. */
-static int list_burst(struct bursts *b, double *probes)
+static int list_burst(struct bursts *b, bool in_one, double *probes)
 {
-	double most = BURST_PROBES / processes_of_burst(b);
+	double most = in_one ? BURST_PROBES : BURST_PROBES / processes_of(b);
 	int err = 0;
 
 	b->list_cnt = 0;
@@ -601,11 +588,11 @@ static int list_burst(struct bursts *b, double *probes)
 /* So many probes will be in the first burst; later ones are due by what bursts have cost. */
 static double first_burst_probes(const struct bursts *b)
 {
-	double probes = 0, most = BURST_PROBES / processes_of_burst(b);
+	double probes = 0, most;
 
 	if (b->bursts.cnt)
 		return 0;
-
+	most = is_in_one(b) ? BURST_PROBES : BURST_PROBES / processes_of(b);
 	for (size_t i = 0; i < b->cnt && probes < most; i++)
 		probes += b->members[i].exact ? 0 : b->members[i].probes;
 	return probes;
@@ -633,22 +620,13 @@ static int count_burst(struct bursts *b, bool after_window, double *cost_ns)
 	return err;
 }
 
-/* Chooses the process of a burst, where one can stand for all. */
+/* Chooses the process that stands for all in a burst. */
 static int choose_process(struct bursts *b)
 {
-	size_t cnt = b->in->target->processes_cnt;
-	uint64_t *grown, since_ns = ran_ns(b) - b->drawn_ran_ns;
+	uint64_t since_ns = ran_ns(b) - b->drawn_ran_ns;
 
-	if (!is_in_one(b))
-		return 0;
-	if (b->clocks_cnt < cnt) {
-		grown = reallocarray(b->clocks, cnt, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		memset(grown + b->clocks_cnt, 0, (cnt - b->clocks_cnt) * sizeof(*grown));
-		b->clocks = grown;
-		b->clocks_cnt = cnt;
-	}
+	if (ARRAY_GROW(&b->clocks, &b->clocks_cnt, b->in->target->processes_cnt))
+		return -ENOMEM;
 	b->drawn_ran_ns += since_ns;
 	return stand_ins__draw(&b->stand_ins, b->in->target, b->clocks, since_ns, random_share(b));
 }
@@ -659,9 +637,10 @@ static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 	struct reading from = {0}, to = {0};
 	struct look look = look__begin(b->in->tracer, ran_ns(b));
 	struct tracer_survey burst = {0};
-	int err = list_burst(b, &probes);
+	bool in_one = is_in_one(b);
+	int err = list_burst(b, in_one, &probes);
 
-	if (!err)
+	if (!err && in_one)
 		err = choose_process(b);
 	if (err)
 		return err;

@@ -6,7 +6,8 @@
 
 /* The target's own CPU time that counting may take in a window, as a share of what is left. */
 #define SHARE 0.1
-/* That share for functions that go by reads and writes: counting may take five times the rest. */
+/* Of functions whose calls go by reads and writes counting may take five times as long as the rest:
+ * 5 ms where the target itself has run for 1 ms. */
 #define IO_SHARE 5
 /* A window is to have so many reads, or writes. */
 #define IO_LEAST 40

@@ -31,20 +31,18 @@ static uint32_t busiest(const struct target_object *obj, const uint64_t *ran_ns)
 	return most;
 }
 
-/* What each process has run in a moment. Returns what all have. */
-static uint64_t look(const struct target *t, uint64_t *ran_ns)
+/* Sets ran_ns, by process, to the CPU time since its clock was as in clocks_ns, which is set to
+ * now: 5 ms where that was 70 ms and is 75 now. Returns the sum of all. */
+static uint64_t note_runs(const struct target *t, uint64_t *clocks_ns, uint64_t *ran_ns)
 {
-	const struct timespec moment = {.tv_nsec = LOOK_NS};
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < t->processes_cnt; i++)
-		ran_ns[i] = cpu_ns(t, i);
-	nanosleep(&moment, NULL);
 	for (size_t i = 0; i < t->processes_cnt; i++) {
 		uint64_t now = cpu_ns(t, i);
 
-		ran_ns[i] = now > ran_ns[i] ? now - ran_ns[i] : 0;
+		ran_ns[i] = now > clocks_ns[i] ? now - clocks_ns[i] : 0;
 		sum += ran_ns[i];
+		clocks_ns[i] = now;
 	}
 	return sum;
 }
@@ -52,17 +50,21 @@ static uint64_t look(const struct target *t, uint64_t *ran_ns)
 int stand_ins__choose(struct stand_ins *s, const struct plan *p, const struct target *t,
 		      uint64_t *ran_ns)
 {
-	uint64_t *each_ns;
+	const struct timespec moment = {.tv_nsec = LOOK_NS};
+	uint64_t *each_ns, *clocks_ns;
 	int err = 0;
 
 	*s = (struct stand_ins){.target = t};
 	*ran_ns = 0;
 	if (t->processes_cnt < 2)
 		return 0;
-	each_ns = calloc(t->processes_cnt, sizeof(*each_ns));
+	each_ns = calloc(2 * t->processes_cnt, sizeof(*each_ns));
 	if (!each_ns)
 		return -ENOMEM;
-	*ran_ns = look(t, each_ns);
+	clocks_ns = each_ns + t->processes_cnt;
+	note_runs(t, clocks_ns, each_ns);
+	nanosleep(&moment, NULL);
+	*ran_ns = note_runs(t, clocks_ns, each_ns);
 	if (*ran_ns) {
 		s->chosen = calloc(t->processes_cnt, sizeof(*s->chosen));
 		err = s->chosen ? 0 : -ENOMEM;
@@ -70,7 +72,9 @@ int stand_ins__choose(struct stand_ins *s, const struct plan *p, const struct ta
 	for (size_t i = 0; s->chosen && i < p->functions_cnt; i++) {
 		const struct target_object *obj = &t->objects[p->functions[i].object];
 
-		if (obj->processes_cnt)
+		/* Functions of an object follow each other. */
+		if (obj->processes_cnt &&
+		    (!i || p->functions[i - 1].object != p->functions[i].object))
 			s->chosen[busiest(obj, each_ns)] = true;
 	}
 	free(each_ns);
@@ -89,19 +93,13 @@ bool stand_ins__suit(const struct plan *p, const struct target *t)
 int stand_ins__draw(struct stand_ins *s, const struct target *t, uint64_t *before_ns,
 		    uint64_t ran_ns, double random)
 {
-	uint64_t *had_ns = calloc(t->processes_cnt + 1, sizeof(*had_ns)), sum = 0;
+	uint64_t *had_ns = calloc(t->processes_cnt + 1, sizeof(*had_ns)), sum;
 	double at;
 
 	*s = (struct stand_ins){.target = t};
 	if (!had_ns)
 		return -ENOMEM;
-	for (size_t i = 0; i < t->processes_cnt; i++) {
-		uint64_t now = cpu_ns(t, i);
-
-		had_ns[i] = now > before_ns[i] ? now - before_ns[i] : 0;
-		sum += had_ns[i];
-		before_ns[i] = now;
-	}
+	sum = note_runs(t, before_ns, had_ns);
 	at = random * (double)sum;
 	if (sum && sum >= ran_ns / 2) {
 		size_t i = 0;
