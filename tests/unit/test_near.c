@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "attach/links/near.h"
+#include "attach/links/cpus/near.h"
 #include "target/process.h"
 
 #define MANY 1000 /* probes */

@@ -137,8 +137,13 @@ void privilege__hurry(bool hurries)
 
 void privilege__drop_for_links(bool perf_is_admins)
 {
+	const struct rlimit real_time = {PRIVILEGE_REAL_TIME, PRIVILEGE_REAL_TIME};
+	uint64_t keep = ATTACHING;
+
 	leave_limits();
-	keep_only(ATTACHING | (perf_is_admins ? BIT(CAP_SYS_ADMIN) : 0));
+	if (setrlimit(RLIMIT_RTPRIO, &real_time))
+		keep |= BIT(CAP_SYS_NICE);
+	keep_only(keep | (perf_is_admins ? BIT(CAP_SYS_ADMIN) : 0));
 }
 
 void privilege__drop_for_reading(void)

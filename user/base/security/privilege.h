@@ -22,6 +22,8 @@ int privilege__check(void);
  * patience.
  */
 #define PRIVILEGE_PRIORITY (-20)
+/* The highest real-time priority of the process that holds the links. */
+#define PRIVILEGE_REAL_TIME 2
 
 /* Has that priority, or the usual one again; where that is not allowed it has no effect. Those
  * below allow it. */

@@ -11,7 +11,7 @@
 #include "target/target.h"
 
 /* Functions of a survey that come and go in one go. The target waits meanwhile, and may move to
- * another CPU, on which each further probe costs ten times as much: see links/near.h. */
+ * another CPU, on which each further probe costs ten times as much: see links/cpus/near.h. */
 #define TOGETHER 512
 
 /* Functions [from, to) of the list, which are all of one object, in one process or in all. */

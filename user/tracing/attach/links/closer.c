@@ -16,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "attach/links/near.h"
+#include "attach/links/cpus/near.h"
+#include "attach/links/cpus/quiet.h"
 #include "attach/links/trace_event.h"
 #include "target/process.h"
 #include "util/clock.h"
@@ -42,6 +43,7 @@ struct job {
 	struct closer *closer;
 	int fd;
 	uint32_t probes;
+	bool quiet;			   /* the target stands still for that */
 	pid_t tid;			   /* of the thread that does it; 0: that has not run yet */
 	const struct trace_events *events; /* NULL: it is no trace event's */
 	uint32_t event;
@@ -72,11 +74,13 @@ static void job_do(struct job *job)
 	near = c->near;
 	job->tid = syscall(SYS_gettid);
 	pthread_mutex_unlock(&c->lock);
-	near__go(&near, job->probes);
+	if (!job->quiet)
+		near__go(&near, job->probes);
 	close(job->fd);
 	if (job->events)
 		trace_event__remove(job->events, job->event);
-	near__leave(); /* a job without a thread of its own is done by others */
+	if (!job->quiet)
+		near__leave(); /* a job without a thread of its own is done by others */
 	ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - before_ns;
 	pthread_mutex_lock(&c->lock);
 	if (job->probes >= TELLING && (!c->least_ns || ns / job->probes < c->least_ns))
@@ -148,6 +152,7 @@ static void *begin_all(void *arg)
 	pthread_t thread;
 	uint32_t probes;
 	struct job *job;
+	bool quiet;
 
 	pthread_mutex_lock(&c->lock);
 	for (;;) {
@@ -158,8 +163,13 @@ static void *begin_all(void *arg)
 		c->first = job->next;
 		if (!c->first)
 			c->last = &c->first;
+		job->quiet = quiet__begin(&c->near, probes);
+		quiet = job->quiet;
 		if (pthread_create(&thread, &c->attr, run, job)) {
 			pthread_mutex_unlock(&c->lock);
+			if (quiet)
+				quiet__end();
+			job->quiet = false;
 			job_do(job);
 			pthread_mutex_lock(&c->lock);
 			continue;
@@ -169,6 +179,8 @@ static void *begin_all(void *arg)
 		if (pthread_getcpuclockid(thread, &clock))
 			c->latest = NULL;
 		wait_out(c, clock, probes);
+		if (quiet)
+			quiet__end();
 	}
 	return NULL;
 }

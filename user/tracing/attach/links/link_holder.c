@@ -12,8 +12,9 @@
 
 #include "attach/links/call_probes.h"
 #include "attach/links/closer.h"
+#include "attach/links/cpus/near.h"
+#include "attach/links/cpus/quiet.h"
 #include "attach/links/loader.h"
-#include "attach/links/near.h"
 #include "attach/links/refusal.h"
 #include "attach/links/spare.h"
 #include "attach/links/trace_event.h"
@@ -187,6 +188,25 @@ static int links_number(struct links *l)
 	return l->first_free;
 }
 
+/* Sets made->fd; -errno. */
+static void make(const struct links *l, const struct link_spec *spec, struct held *made)
+{
+	bool quiet;
+
+	if (made->is_event) {
+		made->fd = trace_event__open(l->events, spec, &made->event);
+		return;
+	}
+	quiet = quiet__begin(&l->near, spec->cnt);
+	if (!quiet)
+		near__go(&l->near, spec->cnt);
+	made->fd = link__create(spec);
+	if (quiet)
+		quiet__end();
+	else
+		near__leave();
+}
+
 /* One link by the request. Returns its number or -errno; false in *alive if the other side has
  * gone. */
 static int link_one(int socket, struct links *links, const struct request *req,
@@ -216,10 +236,7 @@ static int link_one(int socket, struct links *links, const struct request *req,
 	if (*alive)
 		number = links_number(links);
 	if (number >= 0) {
-		near__go(&links->near, req->cnt);
-		made.fd = made.is_event ? trace_event__open(links->events, &spec, &made.event)
-					: link__create(&spec);
-		near__leave();
+		make(links, &spec, &made);
 		if (made.fd < 0)
 			number = made.fd;
 		else

@@ -8,8 +8,8 @@
  * a probe in, 2 to 4 to take it out; on another CPU 10 to 30 and 12 to 19, and the target loses as
  * much again.
  */
-#ifndef PROFTRACE_ATTACH_LINKS_NEAR_H
-#define PROFTRACE_ATTACH_LINKS_NEAR_H
+#ifndef PROFTRACE_ATTACH_LINKS_CPUS_NEAR_H
+#define PROFTRACE_ATTACH_LINKS_CPUS_NEAR_H
 
 #include <stddef.h>
 #include <stdint.h>

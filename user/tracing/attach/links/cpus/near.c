@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "attach/links/near.h"
+#include "attach/links/cpus/near.h"
 
 #include <pthread.h>
 #include <sched.h>
