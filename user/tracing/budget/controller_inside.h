@@ -65,6 +65,7 @@ struct controller {
 	uint64_t rest_until_ns;			  /* no bursts before */
 	bool undone;		/* probes of dropped functions are still to be taken out */
 	bool fast_polling;	/* far too much is spent, or may be */
+	bool heavy;		/* a server's probes have cost many times what they may */
 	bool closing;		/* probes of dropped functions are still in, */
 	uint64_t taken_out_ns;	/* though others have taken their place */
 	bool over;		/* far too much stays: the next look begins where this one did */

@@ -39,6 +39,7 @@
 #define MIN_COST_NS  500000	 /* less says too little, unless it was */
 #define LONG_LOOK_NS 1000000000	 /* a long look */
 #define HASTE	     2		 /* times the limit: then there is no waiting for a longer look */
+#define HEAVY	     8		 /* times the limit: then few calls say enough of a server */
 #define LONGEST_NS   10000000000 /* calls add up for so long */
 #define REST_NS	     500000000	 /* from far too much to bursts, where each has children wait */
 #define CLOSING_NS   40000000	 /* until a few links are closed, at least: they linger first */
@@ -66,7 +67,7 @@ static struct budget_function budget_function_of(const struct controller *s, uin
 		.chosen = s->chosen[index] == CHOICE_FIRM,
 		/* Without triggers there is nothing to see. */
 		.gone = s->gone[index] || collector__bounds(s->in->collector, index),
-		.again = s->forks && s->fast_polling,
+		.again = s->fast_polling && (s->forks || s->heavy),
 	};
 }
 
@@ -302,6 +303,7 @@ static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, do
 
 	s->over = cost_of_others(s) >= most_ns;
 	s->fast_polling = s->over || (chosen && cost_ns >= most_ns);
+	s->heavy = s->in->load > 0 && cost_ns >= HEAVY * fmax(s->limit, limit) * own_ns;
 	if (!chosen)
 		return 0;
 	err = drop_chosen(s, own_ns, now_ns);
