@@ -141,7 +141,7 @@ static struct tracer_options tracer_options_of(const struct run *r, const struct
 	};
 }
 
-#define ROOM 16384 /* functions; of those that have more few are traced as a whole */
+#define ROOM 32768 /* functions; of those that have more few are traced as a whole */
 
 /* The plan says next to nothing as yet, but enough for a guess. Where it matters what else is
  * planned, nothing is loaded yet. */
