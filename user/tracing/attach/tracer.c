@@ -247,34 +247,9 @@ void tracer__forget_bursts(struct tracer *tr, uint64_t until_ns)
 	__atomic_store_n(&tr->skel->bss->bursts_gone_ns, until_ns, __ATOMIC_SEQ_CST);
 }
 
-/* Reads one clock: again if it was written to meanwhile. */
-static uint64_t cpu_clock_ns(const volatile struct wire_cpu_clock *c)
-{
-	uint64_t since, ran, now;
-	bool runs;
-
-	for (int i = 0; i < 100; i++) {
-		since = __atomic_load_n(&c->since_ns, __ATOMIC_ACQUIRE);
-		ran = c->ran_ns;
-		runs = c->runs;
-		now = now_ns();
-		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		if (since && since == c->since_ns)
-			return ran + (runs && now > since ? now - since : 0);
-	}
-	return c->ran_ns;
-}
-
 uint64_t tracer__ran_ns(const struct tracer *tr)
 {
-	uint64_t sum = 0;
-
-	for (int i = 0; i < WIRE_CPU_CLOCKS; i++) {
-		if (tr->skel->data_written->cpu_clocks[i].since_ns ||
-		    tr->skel->data_written->cpu_clocks[i].ran_ns)
-			sum += cpu_clock_ns(&tr->skel->data_written->cpu_clocks[i]);
-	}
-	return sum;
+	return skeleton__ran_ns(tr->skel);
 }
 
 /* A thread's are added up as it leaves its CPU; of one that runs, by a program there. */

@@ -16,6 +16,7 @@
 #include "attach/links/cpus/quiet.h"
 #include "attach/links/loader.h"
 #include "attach/links/refusal.h"
+#include "attach/links/skeleton.h"
 #include "attach/links/spare.h"
 #include "attach/links/trace_event.h"
 #include "security/apart.h"
@@ -283,8 +284,14 @@ static int load_late(const struct request *req, const struct fds *maps, struct f
 	return err;
 }
 
+static uint64_t ran_ns(const void *skel)
+{
+	return skeleton__ran_ns(skel);
+}
+
 static void unload(struct service *s)
 {
+	quiet__ask(NULL, NULL);
 	skeleton__free(s->skel);
 	s->skel = NULL;
 }
@@ -303,8 +310,10 @@ static bool load(int socket, struct service *s, const struct fds *turn)
 	unload(s);
 	answer = loader__load(&spec, turn->cnt ? turn->fd[0] : -1, &s->skel);
 	refusal__get(&refusal);
-	if (!answer)
+	if (!answer) {
 		loader__descriptors(s->skel, &maps, &programs);
+		quiet__ask(ran_ns, s->skel);
+	}
 	return fd_message__send(socket, &answer, sizeof(answer), &maps) &&
 	       fd_message__send(socket, &refusal, sizeof(refusal), &programs);
 }

@@ -12,6 +12,7 @@
 #include "attach/links/kernel_types.h"
 #include "basic.skel.h"
 #include "security/fd_message.h"
+#include "util/clock.h"
 #include "util/io.h"
 
 struct opened {
@@ -191,4 +192,34 @@ int skeleton__program(const struct proftrace_bpf *skel, const struct bpf_program
 	if (at < FD_MESSAGE_MOST && opened_of(skel)->programs[at] >= 0)
 		return opened_of(skel)->programs[at];
 	return bpf_program__fd(program);
+}
+
+/* Reads one clock: again if it was written to meanwhile. */
+static uint64_t cpu_clock_ns(const volatile struct wire_cpu_clock *c)
+{
+	uint64_t since, ran, now;
+	bool runs;
+
+	for (int i = 0; i < 100; i++) {
+		since = __atomic_load_n(&c->since_ns, __ATOMIC_ACQUIRE);
+		ran = c->ran_ns;
+		runs = c->runs;
+		now = now_ns();
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if (since && since == c->since_ns)
+			return ran + (runs && now > since ? now - since : 0);
+	}
+	return c->ran_ns;
+}
+
+uint64_t skeleton__ran_ns(const struct proftrace_bpf *skel)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < WIRE_CPU_CLOCKS; i++) {
+		if (skel->data_written->cpu_clocks[i].since_ns ||
+		    skel->data_written->cpu_clocks[i].ran_ns)
+			sum += cpu_clock_ns(&skel->data_written->cpu_clocks[i]);
+	}
+	return sum;
 }

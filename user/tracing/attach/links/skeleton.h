@@ -35,4 +35,9 @@ int skeleton__program(const struct proftrace_bpf *skel, const struct bpf_program
  * open. */
 bool skeleton__is_own_stack(const struct bpf_map *map);
 
+/* The CPU time that the target has had, in ns, with its children that are traced, as the programs
+ * at switches of threads measure it; 0 where they do not. Of programs whose variables are mapped.
+ */
+uint64_t skeleton__ran_ns(const struct proftrace_bpf *skel);
+
 #endif

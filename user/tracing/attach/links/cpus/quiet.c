@@ -49,6 +49,8 @@ static struct {
 	bool busy;
 	struct near near;
 	uint64_t looked_ns, cpu_ns;
+	uint64_t (*target_ns)(const void *);
+	const void *ctx;
 } quiet = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
 
 static uint64_t load(const uint64_t *value)
@@ -164,19 +166,37 @@ static bool set_priority(int policy, int priority)
 	return !sched_setscheduler(0, policy, &param);
 }
 
+void quiet__ask(uint64_t (*ran_ns)(const void *), const void *ctx)
+{
+	pthread_mutex_lock(&quiet.lock);
+	quiet.target_ns = ran_ns;
+	quiet.ctx = ctx;
+	pthread_mutex_unlock(&quiet.lock);
+}
+
+/* The target's CPU time; 0: not known. The lock is held. */
+static uint64_t target_ns(const struct near *near)
+{
+	uint64_t sum = quiet.target_ns ? quiet.target_ns(quiet.ctx) : 0, ns;
+
+	if (sum)
+		return sum;
+	for (uint32_t i = 0; i < near->cnt; i++)
+		sum += process__cpu_ns(near->pids[i], &ns) ? 0 : ns;
+	return sum;
+}
+
 /* Whether the target is busy. The lock is held. */
 static bool is_busy(const struct near *near)
 {
 	bool same = !memcmp(near, &quiet.near, sizeof(*near));
-	uint64_t at_ns = now_ns(), cpu_ns = 0, ns;
+	uint64_t at_ns = now_ns(), cpu_ns;
 
 	if (same && at_ns < quiet.looked_ns + LOOK_NS)
 		return quiet.busy;
-	for (uint32_t i = 0; i < near->cnt; i++)
-		cpu_ns += process__cpu_ns(near->pids[i], &ns) ? 0 : ns;
-	/* Of many, as of one that is seen for the first time, that is not known. */
-	quiet.busy =
-		!same || !near->cnt || cpu_ns > quiet.cpu_ns + (at_ns - quiet.looked_ns) / BUSY;
+	cpu_ns = target_ns(near);
+	/* Of one that is seen for the first time that is not known. */
+	quiet.busy = !same || !cpu_ns || cpu_ns > quiet.cpu_ns + (at_ns - quiet.looked_ns) / BUSY;
 	quiet.near = *near;
 	quiet.looked_ns = at_ns;
 	quiet.cpu_ns = cpu_ns;

@@ -19,8 +19,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct near;
+
+/* Who knows the CPU time, in ns, that the target has had with all of its children; NULL: nobody, so
+ * its processes are asked. A function that returns 0 does not know. */
+void quiet__ask(uint64_t (*ran_ns)(const void *), const void *ctx);
 
 /* Begins a moment for the calling thread's work on so many probes. False, and nothing happens: they
  * are few; the target does little; there are more than eight CPUs, one of which is soon free for
