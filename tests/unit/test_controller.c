@@ -680,6 +680,28 @@ static void a_forking_server_needs_fewer(void **state)
 	assert_int_equal(world.drops, 2);
 }
 
+/* Its garbage collector may have begun. */
+static void fewer_calls_tell_where_a_server_pays_much(void **state)
+{
+	inputs.load = 1;
+	begin();
+	set_cost(SECOND / 100);
+	live_for(SECOND / 50, 20, 2, 1);
+	assert_dropped(1, 0, 0);
+	live_for(SECOND / 1000, 0, 1, 1);
+	assert_dropped(1, 1, 0);
+}
+
+/* It may never call them again. */
+static void not_of_what_was_not_busy_before(void **state)
+{
+	begin();
+	set_cost(SECOND / 100);
+	live_for(SECOND / 50, 20, 2, 1);
+	live_for(SECOND / 1000, 0, 1, 1);
+	assert_dropped(1, 0, 0);
+}
+
 static void few_calls_of_a_slow_server_add_up(void **state)
 {
 	begin();
@@ -849,6 +871,8 @@ int main(void)
 		TEST(old_probes_are_taken_out_soon),
 		TEST(few_calls_add_up),
 		TEST(a_forking_server_needs_fewer),
+		TEST(fewer_calls_tell_where_a_server_pays_much),
+		TEST(not_of_what_was_not_busy_before),
 		TEST(few_calls_of_a_slow_server_add_up),
 		TEST(few_calls_that_cost_little_do_not),
 		TEST(the_chosen_comes_back),

@@ -258,7 +258,8 @@ static int look_at_all(struct survey *s)
 /* All but the dearest, together. A turn of some milliseconds may have met a moment that is not like
  * others; and what is called a hundred times a second is too much for a server that calls a
  * thousand functions as often, but hardly shows in a turn. Where that can be ruled out, those that
- * were not called at all are spared: they are most, and each probe takes 10 us to come and go. */
+ * were not called at all are spared: they are most, and each probe takes 10 us to come and go.
+ * *whole: it has not been cut short, or there was nothing to look at. */
 static int look_again(struct survey *s, bool *whole)
 {
 	const struct plan *p = s->in->plan;
