@@ -680,7 +680,8 @@ static void a_forking_server_needs_fewer(void **state)
 	assert_int_equal(world.drops, 2);
 }
 
-/* Its garbage collector may have begun. */
+/* A server was busy before the start, and its probes cost many times what they may, as when its
+ * garbage collector begins: three calls are enough to drop a function. */
 static void fewer_calls_tell_where_a_server_pays_much(void **state)
 {
 	inputs.load = 1;
@@ -692,7 +693,8 @@ static void fewer_calls_tell_where_a_server_pays_much(void **state)
 	assert_dropped(1, 1, 0);
 }
 
-/* It may never call them again. */
+/* A target that did nothing before the start may be a program that begins, which calls most
+ * functions a few times and never again: three calls of a function are not enough to drop it. */
 static void not_of_what_was_not_busy_before(void **state)
 {
 	begin();

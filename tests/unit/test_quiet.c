@@ -68,17 +68,17 @@ static void wait_for_more(void)
 /* How far the child gets while we work in a moment. */
 static uint64_t count_beside(void)
 {
-	uint64_t until_ns, before;
+	uint64_t until_ns, before, more;
 
 	if (!quiet__begin(&target, MANY))
-		skip(); /* not with so many CPUs, or not without the right to it */
+		skip(); /* there are too many CPUs, or we may not have real-time priorities */
 	before = *counted;
 	until_ns = now_ns() + WORK_NS;
 	while (now_ns() < until_ns)
 		;
-	before = *counted - before;
+	more = *counted - before;
 	quiet__end();
-	return before;
+	return more;
 }
 
 static void stands_still(void **state)
@@ -93,7 +93,7 @@ static void stands_still(void **state)
 	wait_for_more(); /* it goes on */
 }
 
-/* As it has to where we wait for what it has. */
+/* A thread that works may wait for a lock that the target holds, so the target has to go on. */
 static void goes_on_while_we_wait(void **state)
 {
 	begin_child(true);
@@ -113,7 +113,8 @@ static void few_probes(void **state)
 	assert_false(quiet__begin(&target, MANY));
 }
 
-/* That is known once the child waits, from the second look on. */
+/* A child that only waits does not stand still: from the second look at its CPU time on it is known
+ * to do nothing. */
 static void nobody_is_busy(void **state)
 {
 	begin_child(false);
