@@ -48,28 +48,6 @@ static __always_inline u32 highest_bit(u64 v)
 	return highest_bit_of_many(v);
 }
 
-/* A search for the entry of a key. */
-struct dist_search {
-	u64 key;
-	u32 first;
-	u32 found; /* its number plus 1; 0: no room */
-};
-
-static long dist_seek(u32 i, struct dist_search *q)
-{
-	u32 at = (q->first + i) & dists_mask;
-	u64 *place = bpf_map_lookup_elem(&dist_keys, &at);
-
-	if (!place)
-		return 1;
-	if (!*place)
-		(void)SWAP_IF(place, 0, q->key);
-	if (*(volatile u64 *)place != q->key)
-		return 0;
-	q->found = at + 1;
-	return 1;
-}
-
 /* A global function, which the verifier looks at once: where it walks the rounds of loops, it is to
  * be the body of one; elsewhere that is a function already, so it is to be what has one. No more
  * than eight may be open at a time. */
@@ -81,10 +59,62 @@ static long dist_seek(u32 i, struct dist_search *q)
 #define ONCE_UNLESS_WALKED __noinline
 #endif
 
-/* The entry for a key whose first place is taken by another. 0: no room; else its number plus 1. */
-ONCE_IF_WALKED u32 dist_search(u64 key, u32 first)
+/* The place that a key has to itself, if the index is as large as is wanted: see dists_wanted(). */
+static __always_inline u32 dist_own_place(u64 key)
 {
-	struct dist_search q = {.key = key, .first = first};
+	u32 line = WIRE_DIST_FUNCTION(key) * (dists_shares_mask + 1) + WIRE_DIST_CPU(key);
+
+	return line * WIRE_DIST_OCTAVES + WIRE_DIST_OCTAVE(key) % WIRE_DIST_OCTAVES;
+}
+
+/* A search for the entry of a key. */
+struct dist_search {
+	u64 key;
+	u32 made;  /* entry that was made for want of one */
+	u32 found; /* its number; 0: no room */
+};
+
+/* Makes an entry; false: no room. */
+static __always_inline bool dist_made(struct dist_search *q)
+{
+	u64 *key;
+
+	if (q->made)
+		return true;
+	if (next_dist >= dists_cap)
+		return false;
+	q->made = next_number(&next_dist);
+	key = bpf_map_lookup_elem(&dist_keys, &q->made);
+	if (!key)
+		return false;
+	*key = q->key;
+	return true;
+}
+
+static long dist_seek(u32 i, struct dist_search *q)
+{
+	u32 at = (i ? WIRE_DIST_HASH(q->key) + i : dist_own_place(q->key)) & (dists_cap - 1);
+	u64 *place = bpf_map_lookup_elem(&dist_index, &at), word;
+
+	if (!place)
+		return 1;
+	if (!*(volatile u64 *)place) {
+		if (!dist_made(q))
+			return 1;
+		(void)SWAP_IF(place, 0, WIRE_DIST_WORD(q->key, q->made));
+	}
+	word = *(volatile u64 *)place;
+	if (word >> 24 != q->key)
+		return 0;
+	q->found = WIRE_DIST_NUMBER(word);
+	return 1;
+}
+
+/* The entry for a key whose own place is not its, as there is none yet or another is there. 0: no
+ * room. */
+ONCE_IF_WALKED u32 dist_search(u64 key)
+{
+	struct dist_search q = {.key = key};
 
 	LOOP(WIRE_DIST_PROBES, dist_seek, &q);
 	return q.found;
@@ -105,14 +135,11 @@ ONCE_UNLESS_WALKED u32 dist_add(u32 function, u64 ns, u32 calls)
 		bucket = ns >> (bit - 3);
 	}
 	key = WIRE_DIST_KEY(function, cpu, octave);
-	at = WIRE_DIST_HASH(key) & dists_mask;
-	place = bpf_map_lookup_elem(&dist_keys, &at);
-	if (!place || *place != key) {
-		at = dist_search(key, at);
-		at--;
-	}
+	at = dist_own_place(key) & (dists_cap - 1);
+	place = bpf_map_lookup_elem(&dist_index, &at);
+	at = place && *place >> 24 == key ? WIRE_DIST_NUMBER(*place) : dist_search(key);
 	d = bpf_map_lookup_elem(&dists, &at);
-	if (d)
+	if (at && d)
 		__sync_fetch_and_add(&d->calls[bucket & 7], calls);
 	else
 		TALLY(undistributed, calls);

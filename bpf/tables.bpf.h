@@ -56,8 +56,7 @@ struct {
 	__type(value, u32);
 } tgids SEC(".maps");
 
-const volatile u32 callstacks_cap = 0, frames_cap = 0, nodes_cap = 0, index_mask = 0,
-		   dists_mask = 0;
+const volatile u32 callstacks_cap = 0, frames_cap = 0, nodes_cap = 0, index_mask = 0, dists_cap = 0;
 /* How many shares CPUs have in what they count apart, less one: powers of two. */
 const volatile u32 dists_shares_mask = 0, passed_shares_mask = 0;
 const volatile u32 function_modes_cap = 0;
@@ -75,6 +74,7 @@ static __always_inline void count_stranger(void)
 
 /* Next entry that was never used, in each table. */
 u32 next_callstack WRITTEN = 1, next_frame WRITTEN = 1, next_node WRITTEN = 1;
+u32 next_dist WRITTEN = 1;
 
 struct wire_tally tallies[WIRE_CPUS] __attribute__((aligned(64))) = {};
 
@@ -149,11 +149,9 @@ __noinline u32 node_new(u32 callstack, u32 parent, u32 function)
 /* A search for the child of a node in the index. */
 struct child_search {
 	u32 callstack, parent, function;
-	u32 first; /* place where the search begins */
 	u32 made;  /* node that was made for want of one */
 	u32 found; /* the result */
 	u32 dead;  /* first place of a dead node, plus 1 */
-	u32 pad;
 };
 
 static __always_inline bool index_claim(u32 at, u64 expected, u64 node)
@@ -166,7 +164,7 @@ static __always_inline bool index_claim(u32 at, u64 expected, u64 node)
 /* Looks at one place of the index; nonzero ends the search. */
 static long child_probe(u32 i, struct child_search *s)
 {
-	u32 at = (s->first + i) & index_mask;
+	u32 at = WIRE_INDEX_PLACE(s->parent, s->function, i) & index_mask;
 	u64 *place = bpf_map_lookup_elem(&node_index, &at), found;
 	struct wire_node *n;
 
@@ -204,7 +202,6 @@ __noinline u32 node_child(u32 callstack, u32 parent, u32 function)
 		.callstack = callstack,
 		.parent = parent,
 		.function = function,
-		.first = WIRE_INDEX_HASH(parent, function),
 	};
 
 	LOOP(WIRE_INDEX_PROBES, child_probe, &search);

@@ -534,28 +534,44 @@ enum wire_loss {
 	WIRE_LOSSES,
 };
 
-/* The node index: open addressing over node numbers, from this place on. Its places are u64 because
+/* The node index: open addressing over node numbers. A search looks at WIRE_INDEX_PROBES places one
+ * after the other, the first ones in a cache line that goes by the parent alone, so that nodes that
+ * were made together are together in the index too, the others anywhere. Places are u64 because
  * the kernel rounds array elements up to that. */
+#define WIRE_INDEX_NEAR 8 /* places of a cache line */
 #define WIRE_INDEX_HASH(parent, function) \
 	((u32)(((((u64)(parent)) << 24 ^ (function)) * 0x9e3779b97f4a7c15ull) >> 32))
+/* The i-th place; the index has two places for each node. */
+#define WIRE_INDEX_PLACE(parent, function, i)                                              \
+	((i) < WIRE_INDEX_NEAR                                                             \
+		 ? ((parent) * 2 & ~(WIRE_INDEX_NEAR - 1u)) +                              \
+			   (((function) + (i)) & (WIRE_INDEX_NEAR - 1u))                   \
+		 : WIRE_INDEX_HASH(parent, function) + (i))
 #define WIRE_INDEX_PROBES 64
 #define WIRE_INDEX_DEAD	  0xffffffffull /* a node that was taken out */
 
 /*
  * How long returned calls took, without the probes' cost: log-linear buckets, eight to a power of
- * two, of one function in one power of two on one CPU: a cache line. Open addressing by keys, which
- * have a table of their own; 0: free.
+ * two, of one function in one power of two on one CPU: a cache line. Entries stand in the order in
+ * which they were made, from 1 on, with their keys in a table beside them (0: not in use yet), so
+ * that the few that are in use are on few pages. The index finds them: open addressing, a word for
+ * each, which has the key and the entry's number; 0: free. A search begins at the place of the
+ * function, the CPU and the power of two modulo 4, and goes on anywhere.
  */
 struct wire_dist {
 	u64 calls[8];
 };
 
-#define WIRE_DIST_PROBES 32
+#define WIRE_DIST_PROBES  32
+#define WIRE_DIST_OCTAVES 4
 #define WIRE_DIST_KEY(function, cpu, octave) \
 	(((u64)(function) << 12 | (u64)(cpu) << 6 | (octave)) + 1)
 #define WIRE_DIST_HASH(key)	((u32)(((key)*0x9e3779b97f4a7c15ull) >> 32))
-#define WIRE_DIST_FUNCTION(key) ((u32)(((key)-1) >> 12))
-#define WIRE_DIST_OCTAVE(key)	((u32)(((key)-1) & 63))
+#define WIRE_DIST_WORD(key, number) ((u64)(key) << 24 | (number))
+#define WIRE_DIST_NUMBER(word)	    ((u32)(word)&0xffffff)
+#define WIRE_DIST_FUNCTION(key)	    ((u32)(((key)-1) >> 12))
+#define WIRE_DIST_CPU(key)	    ((u32)(((key)-1) >> 6 & 63))
+#define WIRE_DIST_OCTAVE(key)	    ((u32)(((key)-1) & 63))
 
 /* One call of many stands for the others' time too; but a longer one than this is no everyday call
  * of a function that is called too often. */

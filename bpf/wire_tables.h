@@ -19,6 +19,7 @@
 	X(node_index, u64, tables->index_cap)                                                     \
 	X(dists, struct wire_dist, tables->dists_cap)                                             \
 	X(dist_keys, u64, tables->dists_cap)                                                      \
+	X(dist_index, u64, tables->dists_cap)                                                     \
 	/* By function; those behind its end cannot be dropped. */                                \
 	X(function_modes, struct wire_function_mode, tables->function_modes_cap)                  \
 	/* Where programs may write registers; by function. */                                    \

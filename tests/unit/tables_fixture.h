@@ -34,7 +34,7 @@ static struct {
 	struct tracer_tables info;
 #define TABLE_AT(NAME, TYPE, ENTRIES) TYPE *NAME;
 	WIRE_TABLES(TABLE_AT)
-	uint32_t next_callstack, next_frame, next_node, next_chunk;
+	uint32_t next_callstack, next_frame, next_node, next_chunk, next_dist;
 	uint64_t burst_ends_ns[WIRE_BURSTS];
 	struct wire_tally tallies[WIRE_CPUS];
 	bool switches_set;
@@ -81,6 +81,7 @@ static inline void tables_make(uint32_t callstacks_cap, uint32_t frames_cap, uin
 
 	memset(&bpf, 0, sizeof(bpf));
 	bpf.next_callstack = bpf.next_frame = bpf.next_node = bpf.next_chunk = 1;
+	bpf.next_dist = 1;
 	*tables = (struct tracer_tables){
 		.free_callstacks_fd = QUEUE_CALLSTACKS,
 		.free_frames_fd = QUEUE_FRAMES,
@@ -101,6 +102,7 @@ static inline void tables_make(uint32_t callstacks_cap, uint32_t frames_cap, uin
 		.next_callstack = &bpf.next_callstack,
 		.next_frame = &bpf.next_frame,
 		.next_node = &bpf.next_node,
+		.next_dist = &bpf.next_dist,
 		.tallies = bpf.tallies,
 		.switches_set = &bpf.switches_set,
 	};
@@ -149,11 +151,10 @@ static inline uint32_t bpf_node(uint32_t callstack, uint32_t parent, uint32_t fu
 /* The place of a child in the index; *free_place is the first that it could take. */
 static inline uint64_t *index_find(uint32_t parent, uint32_t function, uint64_t **free_place)
 {
-	uint32_t first = WIRE_INDEX_HASH(parent, function);
-
 	*free_place = NULL;
 	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
-		uint64_t *place = &bpf.node_index[(first + i) & (bpf.info.index_cap - 1)];
+		uint32_t at = WIRE_INDEX_PLACE(parent, function, i);
+		uint64_t *place = &bpf.node_index[at & (bpf.info.index_cap - 1)];
 		const struct wire_node *n = &bpf.nodes[*place % bpf.info.nodes_cap];
 
 		if (!*free_place && (!*place || *place == WIRE_INDEX_DEAD))

@@ -36,6 +36,7 @@ static void find_tables(const struct proftrace_bpf *skel, struct tracer_tables *
 	tables->next_callstack = &skel->data_written->next_callstack;
 	tables->next_frame = &skel->data_written->next_frame;
 	tables->next_node = &skel->data_written->next_node;
+	tables->next_dist = &skel->data_written->next_dist;
 	tables->tallies = skel->bss->tallies;
 	tables->switches_set = &skel->bss->switches_set;
 	tables->go_traced = &skel->bss->go_traced;

@@ -63,7 +63,7 @@ static uint32_t shares_of_cpus(size_t entries, size_t most)
 
 #define MIN_DISTS      (1u << 14)
 #define MAX_DISTS      (1u << 17)
-#define MOST_DISTS     (1u << 19) /* with more than 8 CPUs; 36 MB */
+#define MOST_DISTS     (1u << 19) /* with more than 8 CPUs; 40 MB */
 #define MAX_PASSED     (1u << 23) /* 64 MB */
 #define MAX_LINE_CNTS  (1u << 22) /* 128 MB */
 #define MORE_FUNCTIONS (1u << 16) /* that may come with files that are loaded later */
@@ -77,11 +77,11 @@ static size_t whole_lines(size_t entries, size_t size)
 	return (entries + step - 1) / step * step;
 }
 
-/* Room for the distributions of all functions, each in a few powers of two on each CPU. */
+/* Room for the distributions of all functions, each in four powers of two on each CPU. */
 static uint32_t dists_wanted(size_t functions, uint32_t shares)
 {
 	uint32_t most = MAX_DISTS / 8 * (shares > 8 ? shares : 8);
-	size_t wanted = functions * shares * 4;
+	size_t wanted = functions * shares * WIRE_DIST_OCTAVES;
 
 	if (most > MOST_DISTS)
 		most = MOST_DISTS;
@@ -149,7 +149,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 	tables->passed_shares = shares_of_cpus(tables->function_modes_cap, MAX_PASSED);
 	tables->counts = tr->surveys;
 	tables->emulates = skel->rodata->emulates_entries = tr->groups.emulates;
-	skel->rodata->dists_mask = tables->dists_cap - 1;
+	skel->rodata->dists_cap = tables->dists_cap;
 	skel->rodata->dists_shares_mask = dist_shares - 1;
 	skel->rodata->function_modes_cap = tables->function_modes_cap;
 	skel->rodata->passed_shares_mask = tables->passed_shares - 1;

@@ -35,7 +35,7 @@ struct tracer_tables {
 	 * WIRE_FRAME_BURST_NUM(): calls of one that are open since before may have left unseen.
 	 * NULL: no bursts. */
 	const volatile uint64_t *burst_ends_ns;
-	const volatile uint32_t *next_callstack, *next_frame, *next_node;
+	const volatile uint32_t *next_callstack, *next_frame, *next_node, *next_dist;
 	struct wire_tally *tallies; /* [WIRE_CPUS] */
 	/* To be set before the first switch is. */
 	bool *switches_set;

@@ -35,9 +35,10 @@ static void merge_equal(struct profile *p)
 
 int distributions__read(const struct bpf_tables *t, uint32_t functions_cnt, struct profile *p)
 {
+	uint32_t cnt = bpf_tables__dists(t);
 	size_t cap = 0;
 
-	for (uint32_t i = 0; i < t->info.dists_cap; i++) {
+	for (uint32_t i = 1; i < cnt; i++) {
 		const struct wire_dist *d = &t->dists[i];
 		uint64_t key = t->dist_keys[i];
 

@@ -93,10 +93,14 @@ uint32_t bpf_tables__frames(const struct bpf_tables *t)
 	return used(t->info.next_frame, t->info.frames_cap);
 }
 
+uint32_t bpf_tables__dists(const struct bpf_tables *t)
+{
+	return used(t->info.next_dist, t->info.dists_cap);
+}
+
 void bpf_tables__clear_counts(struct bpf_tables *t)
 {
-	memset(t->dists, 0, t->info.dists_cap * sizeof(*t->dists));
-	memset(t->dist_keys, 0, t->info.dists_cap * sizeof(*t->dist_keys));
+	memset(t->dists, 0, bpf_tables__dists(t) * sizeof(*t->dists));
 	memset(t->function_modes, 0, t->info.function_modes_cap * sizeof(*t->function_modes));
 	if (t->emulations)
 		memset(t->emulations, 0, t->info.function_modes_cap * sizeof(*t->emulations));
@@ -156,10 +160,10 @@ struct wire_chunk *bpf_tables__chunk(const struct bpf_tables *t, uint32_t i)
 static void index_remove(struct bpf_tables *t, uint32_t node)
 {
 	const struct wire_node *n = &t->nodes[node];
-	uint32_t first = WIRE_INDEX_HASH(n->parent, n->function);
 
 	for (uint32_t i = 0; i < WIRE_INDEX_PROBES; i++) {
-		uint64_t *place = &t->node_index[(first + i) & (t->info.index_cap - 1)];
+		uint32_t at = WIRE_INDEX_PLACE(n->parent, n->function, i);
+		uint64_t *place = &t->node_index[at & (t->info.index_cap - 1)];
 
 		if (*place == node) {
 			__atomic_store_n(place, WIRE_INDEX_DEAD, __ATOMIC_RELEASE);

@@ -25,6 +25,7 @@ void bpf_tables__unmap(struct bpf_tables *t);
 uint32_t bpf_tables__callstacks(const struct bpf_tables *t);
 uint32_t bpf_tables__nodes(const struct bpf_tables *t);
 uint32_t bpf_tables__frames(const struct bpf_tables *t);
+uint32_t bpf_tables__dists(const struct bpf_tables *t);
 
 /* An entry by its number, or NULL if the number is out of range. */
 struct wire_callstack *bpf_tables__callstack(const struct bpf_tables *t, uint32_t i);
