@@ -600,6 +600,92 @@ static void by_reads_and_writes(void **state)
 	rates__free(r);
 }
 
+static struct rates *rates_of_server(void)
+{
+	struct rates *r;
+
+	assert_int_equal(rates__new(&r), 0);
+	for (int f = 0; f < FUNCTIONS; f++)
+		assert_int_equal(rates__add(r, 1e-6), 0);
+	return r;
+}
+
+/* In 10 s of CPU time 100,000 requests are read and answered, and each function is called once for
+ * each, to a tenth. */
+static void assert_called_once(const struct rates *r)
+{
+	struct lengths spans[FUNCTIONS];
+	struct rate rates[FUNCTIONS];
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		spans[f] = (struct lengths){10e9, 100e3, 100e3};
+	assert_int_equal(rates__estimate(r, spans, rates), 0);
+	for (int f = 0; f < FUNCTIONS; f++)
+		assert_true(fabs(rates[f].per_ns * 10e9 / 100e3 - 1) < 0.1);
+}
+
+/* Windows that end amid a turn, with four times as many reads as answers, tell little: even of what
+ * no other window has counted. */
+static void amid_a_turn(void **state)
+{
+	struct rates *r = rates_of_server();
+
+	for (uint32_t f = 0; f < FUNCTIONS / 2; f++) {
+		bool amid = f % 5 == 1;
+		/* Half of the functions are called once as a request is read, the others as it is
+		 * answered. */
+		uint64_t calls = f % 2 && amid ? 10 : 40;
+		const struct lengths lengths = {4e6, 40, amid ? 10 : 40, amid ? log(4) : 0};
+
+		rates__add_window(r, &(const struct look_counts){&f, &calls, 1}, &lengths, 0);
+	}
+	for (int i = 0; i < 6; i++) {
+		uint32_t functions[FUNCTIONS];
+		uint64_t calls[FUNCTIONS];
+
+		for (uint32_t f = 0; f < FUNCTIONS; f++) {
+			functions[f] = f;
+			calls[f] = 6;
+		}
+		assert_int_equal(add_burst(r, functions, calls, FUNCTIONS), 0);
+	}
+	assert_called_once(r);
+	rates__free(r);
+}
+
+/* A turn has 50 requests, which are read, then answered; bursts meet mostly the former, windows
+ * both. What no window has counted is told by what bursts meet as often, and not by the rest. */
+static void called_together(void **state)
+{
+	struct rates *r = rates_of_server();
+
+	seed = 5;
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		const struct lengths lengths = {10e6, 100, 100, 0};
+		uint64_t calls = 100;
+
+		if (f % 4 < 2) /* of each kind every other one */
+			rates__add_window(r, &(const struct look_counts){&f, &calls, 1}, &lengths,
+					  0);
+	}
+	for (int i = 0; i < 8; i++) {
+		uint64_t read = 4 + (uint64_t)(3 * uniform()), answered = i % 3 ? 1 : 12;
+		uint32_t functions[FUNCTIONS];
+		uint64_t calls[FUNCTIONS];
+
+		for (uint32_t f = 0; f < FUNCTIONS; f++) {
+			functions[f] = f;
+			calls[f] = f % 2 ? answered : read;
+		}
+		assert_int_equal(
+			rates__add_burst(
+				r, &(const struct look_counts){functions, calls, FUNCTIONS}, false),
+			0);
+	}
+	assert_called_once(r);
+	rates__free(r);
+}
+
 /* Functions go by CPU time, and another thread reads as it likes. */
 static void not_by_reads(void **state)
 {
@@ -674,6 +760,8 @@ int main(void)
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(a_long_run),
 		cmocka_unit_test(by_reads_and_writes),
+		cmocka_unit_test(amid_a_turn),
+		cmocka_unit_test(called_together),
 		cmocka_unit_test(not_by_reads),
 		cmocka_unit_test(hardly_any_reads),
 	};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The target's own clock, and what it reads and writes. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -73,10 +74,28 @@ static void balanced(void **state)
 	assert_true(tracer_io__balanced(&none, &none));
 }
 
+static double unbalanced_by(struct tracer_io look, struct tracer_io run)
+{
+	return tracer_io__unbalanced(&look, &run);
+}
+
+static void unbalanced(void **state)
+{
+	const struct tracer_io run = {10000, 5000}, reads = {10000, 100}, none = {0, 0};
+
+	assert_true(fabs(unbalanced_by((struct tracer_io){200, 100}, run)) < 0.01);
+	assert_true(fabs(unbalanced_by((struct tracer_io){200, 50}, run) - 0.69) < 0.02);
+	assert_true(fabs(unbalanced_by((struct tracer_io){100, 100}, run) + 0.69) < 0.02);
+	assert_true(unbalanced_by((struct tracer_io){50, 0}, run) > 3);
+	assert_true(unbalanced_by((struct tracer_io){50, 0}, reads) == 0);
+	assert_true(unbalanced_by(none, none) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(off_and_on),
+		cmocka_unit_test(unbalanced),
 		cmocka_unit_test(balanced),
 	};
 

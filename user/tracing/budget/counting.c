@@ -9,8 +9,8 @@
 /* Of functions whose calls go by reads and writes counting may take five times as long as the rest:
  * 5 ms where the target itself has run for 1 ms. */
 #define IO_SHARE 5
-/* A window is to have so many reads, or writes. */
-#define IO_LEAST 40
+/* A window is to have so many reads, or writes: some turns of an event loop. */
+#define IO_LEAST 100
 /* So likely that there is hardly a doubt that functions go by reads and writes. */
 #define SURE 0.8
 /* A function that takes more is counted only if all do. */
@@ -69,7 +69,8 @@ static size_t one_again(const struct member *members, size_t cnt, double random)
 			const struct member *m = &members[i];
 			double share = share_of(m);
 
-			if (m->exact || !m->counted || share < AGAIN_LEAST || share > AGAIN_MOST)
+			if (m->exact || m->loops || !m->counted || share < AGAIN_LEAST ||
+			    share > AGAIN_MOST)
 				continue;
 			if (choosing && m->counted == members[found].counted && seen++ == nth)
 				return i;
@@ -91,20 +92,31 @@ static double io_share(const struct counting *c)
 	return share < SHARE ? SHARE : share > IO_SHARE ? IO_SHARE : share;
 }
 
+/* Functions that may be counted: those that loop to their entry only if there are no others. */
+static size_t countable(const struct member *members, size_t cnt, size_t again, uint32_t *out)
+{
+	size_t all = 0;
+
+	for (int loops = 0; loops < 2 && !all; loops++) {
+		for (size_t i = 0; i < cnt; i++) {
+			if (!members[i].exact && i != again && members[i].loops == loops)
+				out[all++] = i;
+		}
+	}
+	return all;
+}
+
 int counting__choose(const struct member *members, size_t cnt, const struct counting *c,
 		     uint32_t *list)
 {
-	size_t again = c->again ? one_again(members, cnt, c->random) : cnt, all = 0;
+	size_t again = c->again ? one_again(members, cnt, c->random) : cnt, all;
 	uint32_t *turn = malloc((cnt + 1) * sizeof(*turn));
 	double share = 0;
 	int listed = 0;
 
 	if (!turn)
 		return -ENOMEM;
-	for (size_t i = 0; i < cnt; i++) {
-		if (!members[i].exact && i != again)
-			turn[all++] = i;
-	}
+	all = countable(members, cnt, again, turn);
 	qsort_r(turn, all, sizeof(*turn), by_turn, (void *)members);
 	if (again < cnt) {
 		share = share_of(&members[again]);

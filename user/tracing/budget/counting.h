@@ -15,8 +15,9 @@
 /* A function that is dropped, or was. */
 struct member {
 	uint32_t function;
-	bool exact;		  /* it is not dropped any more */
-	uint32_t probes;	  /* in a burst */
+	bool exact;	 /* it is not dropped any more */
+	bool loops;	 /* jumps back to its entry are hits as well, and only bursts know */
+	uint32_t probes; /* in a burst */
 	double count_ns, call_ns; /* what counting a call costs, and recording it */
 	double by_io;		  /* how likely its calls go by reads and writes, 0 to 1 */
 	double per_ns;		  /* calls in a ns of own CPU time, as was estimated last */

@@ -64,12 +64,27 @@ struct moment moment__minus(struct moment later, const struct moment *earlier)
 	return later;
 }
 
+/* It hardly does the one or the other. */
+static bool is_one_sided(const struct tracer_io *run)
+{
+	double more = (double)(run->reads > run->writes ? run->reads : run->writes);
+	double less = (double)(run->reads + run->writes) - more;
+
+	return less < SELDOM * more;
+}
+
 bool tracer_io__balanced(const struct tracer_io *look, const struct tracer_io *run)
 {
 	double reads = (double)look->reads * (double)run->writes;
 	double writes = (double)look->writes * (double)run->reads;
-	double more = (double)(run->reads > run->writes ? run->reads : run->writes);
-	double less = (double)(run->reads + run->writes) - more;
 
-	return less < SELDOM * more || fabs(reads - writes) <= BALANCED * (reads + writes);
+	return is_one_sided(run) || fabs(reads - writes) <= BALANCED * (reads + writes);
+}
+
+double tracer_io__unbalanced(const struct tracer_io *look, const struct tracer_io *run)
+{
+	double reads = ((double)look->reads + 1) / ((double)run->reads + 1);
+	double writes = ((double)look->writes + 1) / ((double)run->writes + 1);
+
+	return is_one_sided(run) ? 0 : log(reads / writes);
 }

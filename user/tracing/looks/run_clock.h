@@ -39,4 +39,8 @@ struct moment moment__minus(struct moment later, const struct moment *earlier);
  * more of one half. */
 bool tracer_io__balanced(const struct tracer_io *look, const struct tracer_io *run);
 
+/* The logarithm of a look's reads for each write, by the run's: 0.69 if there were twice as many. 0
+ * for targets that hardly do the one or the other. */
+double tracer_io__unbalanced(const struct tracer_io *look, const struct tracer_io *run);
+
 #endif

@@ -160,11 +160,16 @@ static struct distance distance_of(const struct estimating *e, size_t function)
 	return d;
 }
 
+/* Windows and the bursts right after them met the same, whatever other bursts did. */
 static double alike_of(const void *ctx, uint32_t function, uint32_t other)
 {
-	const struct rates *r = ctx;
+	const struct estimating *e = ctx;
+	const struct function *f = &e->rates->functions[function];
+	const struct function *g = &e->rates->functions[other];
 
-	return functions_alike(&r->functions[function], &r->functions[other]);
+	return e->distances[function].paired && e->distances[other].paired
+		       ? functions_share_threads(f, g)
+		       : functions_alike(f, g);
 }
 
 /* Adds one estimate of a rate to another. */
@@ -187,7 +192,7 @@ static void join_all(const struct estimating *e, struct rate *out)
 		.known = e->known,
 		.interrupted = e->clock == BY_TIME ? INTERRUPTED : 0,
 		.alike = alike_of,
-		.ctx = r,
+		.ctx = e,
 	};
 
 	for (size_t i = 0; i < r->cnt; i++)
@@ -226,7 +231,7 @@ static struct count_cost fit_count_cost(const struct estimating *e)
 	for (size_t i = 0; i < r->cnt; i++) {
 		const struct windows *w = &r->functions[i].by[e->clock];
 		const struct pairs *p = &e->pairs[i];
-		struct distance d = distance_of(e, i);
+		struct distance d = e->distances[i] = distance_of(e, i);
 
 		if (!d.known || e->bursts[i].c < FEW)
 			continue;
@@ -240,7 +245,7 @@ static struct count_cost fit_count_cost(const struct estimating *e)
 			.variance = d.variance - e->known[i].off * e->known[i].off,
 		};
 	}
-	return count_cost__fit(e->counted, cnt, alike_of, r);
+	return count_cost__fit(e->counted, cnt, alike_of, e);
 }
 
 static void estimate(struct estimating *e, struct rate *out)

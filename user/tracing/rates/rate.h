@@ -14,6 +14,8 @@ struct rate {
 /* How much CPU time the target has had, and how often it has read and written. */
 struct lengths {
 	double cpu_ns, reads, writes;
+	double unbalanced; /* of a window: the logarithm of its reads for each write, by the run's
+			    */
 };
 
 #endif

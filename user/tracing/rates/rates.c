@@ -14,7 +14,17 @@
  * by that clock. */
 #define LEAST_TICKS 20
 
+/* A window that has 10 % more reads for each write than the run counts half. */
+#define UNBALANCED 0.1
+
 #define MAX_BURSTS 1024 /* then each two are put together */
+
+/* Two functions whose calls differ by 20 % from burst to burst tell half as much of each other as
+ * two that are always called together: a burst that meets ten requests of a server as it reads
+ * them, and the answers to three, has ten calls of what reads and of what looks up, and three of
+ * what writes. This is a squared Hellinger distance of their calls, an eighth of the square of 20
+ * %. */
+#define APART 0.005
 
 int rates__new(struct rates **out)
 {
@@ -42,9 +52,11 @@ void rates__free(struct rates *r)
 
 int rates__add(struct rates *r, double per_ns)
 {
+	uint32_t groups = r->bursts_added < MOMENTS ? r->bursts_added : MOMENTS;
+
 	if (ARRAY_RESERVE(&r->functions, r->cnt, &r->cap))
 		return -ENOMEM;
-	r->functions[r->cnt++] = (struct function){.guess = per_ns};
+	r->functions[r->cnt++] = (struct function){.guess = per_ns, .missed = (1u << groups) - 1};
 	return 0;
 }
 
@@ -64,16 +76,26 @@ static void note_window(struct rates *r, const struct look_counts *counts,
 		w->of[i] = (struct window_calls){counts->functions[i], (double)counts->calls[i]};
 }
 
+/* How many times a window counts by reads and writes. One that ends amid a turn of an event loop,
+ * which reads for all clients and then answers all, tells little by either. */
+static double balance(const struct lengths *lengths)
+{
+	double unbalanced = lengths->unbalanced / UNBALANCED;
+
+	return 1 / (1 + unbalanced * unbalanced);
+}
+
 /* Lengths by reads and writes. */
 static void set_ticks(struct rates *r, const struct lengths *lengths, double own_ns,
 		      struct length *by)
 {
 	const double ticks[CLOCKS] = {0, lengths->reads, lengths->writes};
+	double counts = balance(lengths);
 
 	for (int clock = BY_READS; clock < CLOCKS; clock++) {
 		if (!(r->ns_per[clock] > 0) && ticks[clock] >= LEAST_TICKS)
 			r->ns_per[clock] = own_ns / ticks[clock];
-		by[clock] = (struct length){ticks[clock] * r->ns_per[clock], 0};
+		by[clock] = (struct length){ticks[clock] * r->ns_per[clock], 0, counts};
 	}
 }
 
@@ -81,19 +103,19 @@ static void windows_add(struct windows *w, enum clock clock, const struct length
 			double calls)
 {
 	double own_ns = count_cost__own_ns(&count_cost__calibrated, length->ns, length->cost_ns);
-	double by = window_counts(clock, own_ns);
+	double by = window_counts(clock, own_ns) * length->counts;
 
 	sums_add(&w->sums, calls * by, own_ns * by);
 	w->all.ns += length->ns * by;
 	w->all.cost_ns += length->cost_ns * by;
-	w->counted_ns += own_ns;
+	w->counted_ns += own_ns * length->counts;
 }
 
 void rates__add_window(struct rates *r, const struct look_counts *counts,
 		       const struct lengths *lengths, double cost_ns)
 {
 	double own_ns = count_cost__own_ns(&count_cost__calibrated, lengths->cpu_ns, cost_ns);
-	struct length by[CLOCKS] = {{lengths->cpu_ns, cost_ns}};
+	struct length by[CLOCKS] = {{lengths->cpu_ns, cost_ns, 1}};
 
 	if (!(lengths->cpu_ns > 0))
 		return;
@@ -124,6 +146,23 @@ static void put_together(struct burst *to, const struct burst *more)
 	}
 }
 
+/* Adds the calls of a burst to those of its group. */
+static void note_moment(struct rates *r, const struct burst *b)
+{
+	size_t group = r->bursts_added++ % MOMENTS;
+
+	for (size_t i = 0; i < r->cnt; i++) {
+		struct function *f = &r->functions[i];
+
+		if (b->calls[i] == NOT_SEEN) {
+			f->missed |= 1u << group;
+			continue;
+		}
+		f->calls[group] += b->calls[i];
+		f->roots[group] = sqrt(f->calls[group]);
+	}
+}
+
 int rates__add_burst(struct rates *r, const struct look_counts *counts, bool after_window)
 {
 	struct burst *b;
@@ -151,6 +190,7 @@ int rates__add_burst(struct rates *r, const struct look_counts *counts, bool aft
 		b->calls[counts->functions[i]] =
 			counts->calls[i] < NOT_SEEN ? (uint32_t)counts->calls[i] : NOT_SEEN - 1;
 	r->bursts[r->bursts_cnt++] = b;
+	note_moment(r, b);
 	return 0;
 }
 
@@ -166,7 +206,7 @@ void rates__set_threads(struct rates *r, uint32_t function, const double *calls)
 		f->threads[i] = sqrt(calls[i] / sum);
 }
 
-double functions_alike(const struct function *f, const struct function *g)
+double functions_share_threads(const struct function *f, const struct function *g)
 {
 	double product = 0;
 
@@ -176,4 +216,29 @@ double functions_alike(const struct function *f, const struct function *g)
 		product += f->threads[i] * g->threads[i];
 	product *= product;
 	return product * product;
+}
+
+/* Whether bursts meet them together, beyond what their calls may differ in by chance. */
+static double by_moments(const struct function *f, const struct function *g)
+{
+	double product = 0, of_f = 0, of_g = 0, cnt = 0, apart;
+
+	for (int i = 0; i < MOMENTS; i++) {
+		if ((f->missed | g->missed) >> i & 1)
+			continue;
+		product += f->roots[i] * g->roots[i];
+		of_f += f->calls[i];
+		of_g += g->calls[i];
+		cnt += f->calls[i] + g->calls[i] > 0;
+	}
+	if (!(of_f > 0) || !(of_g > 0))
+		return 1;
+	apart = 1 - product / sqrt(of_f * of_g) - cnt / 8 * (1 / of_f + 1 / of_g);
+	apart = APART / (APART + (apart > 0 ? apart : 0));
+	return apart * apart;
+}
+
+double functions_alike(const struct function *f, const struct function *g)
+{
+	return functions_share_threads(f, g) * by_moments(f, g);
 }

@@ -21,6 +21,7 @@ enum clock { BY_TIME, BY_READS, BY_WRITES, CLOCKS };
 struct length {
 	double ns; /* 0: not known */
 	double cost_ns;
+	double counts; /* how many times it counts */
 };
 
 /* What windows have told of a function, by one clock. */
@@ -30,12 +31,18 @@ struct windows {
 	double counted_ns; /* own length as it was */
 };
 
+/* Bursts are told apart in so many groups: the first one, the seventeenth and so on are one. */
+#define MOMENTS 16
+
 struct function {
 	double guess;
 	struct windows by[CLOCKS];
 	/* Roots of its calls' shares by thread, in bursts. */
 	bool has_threads;
 	double threads[RATES_THREADS];
+	/* By group of bursts: calls, their roots, and (a bit each) whether one was without it. */
+	double calls[MOMENTS], roots[MOMENTS];
+	uint32_t missed;
 };
 
 /* A window, right before a burst. */
@@ -61,6 +68,7 @@ struct rates {
 	size_t cnt, cap;
 	struct burst **bursts;
 	size_t bursts_cnt, bursts_cap;
+	size_t bursts_added;   /* in all */
 	struct window *last;   /* NULL: a burst has it */
 	double ns_per[CLOCKS]; /* 0: no window has been that long */
 };
@@ -72,8 +80,10 @@ static inline double window_counts(enum clock clock, double own_ns)
 	return clock == BY_TIME ? LOOK_NS / own_ns : 1;
 }
 
-/* How much of what is known of one function tells of another: 1 if the same threads call them, 0 if
- * no thread calls both. */
+/* How much of what is known of one function tells of another: 1 if the same threads call them, as
+ * much more often in all bursts, 0 if no thread calls both, or no burst has met both. */
 double functions_alike(const struct function *f, const struct function *g);
+/* The same by threads alone. */
+double functions_share_threads(const struct function *f, const struct function *g);
 
 #endif
