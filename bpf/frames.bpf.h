@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_FRAMES_BPF_H
 #define PROFTRACE_FRAMES_BPF_H
 
+#include "bursts.bpf.h"
 #include "calls.bpf.h"
 #include "distributions.bpf.h"
 #include "lines.bpf.h"
@@ -59,89 +60,6 @@ static __always_inline void frame_lose(const struct wire_frame *f, u64 ns)
 
 	if (n)
 		n->self_ns -= ns;
-}
-
-/* Bursts: dropped functions are recorded for a moment, on paths of their own. */
-const volatile bool has_bursts = false;
-bool bursting = false;
-/* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
-u64 bursts_gone_ns = 0;
-/* When each of the last bursts ended, by its number. The one that goes on has the end of the one
- * that had its number before. */
-u64 burst_ends_ns[WIRE_BURSTS] = {};
-u32 burst_number = 0; /* of the last burst */
-
-#define MOST_STALE 32 /* frames on top of a call stack that are looked at */
-
-/* Whether the frame was entered in a burst. */
-static __always_inline bool is_of_burst(__attribute__((unused)) const struct wire_frame *f)
-{
-#ifdef PROFTRACE_BASIC
-	return false; /* there are none on these kernels */
-#else
-	return has_bursts && (f->entry & WIRE_FRAME_BURST);
-#endif
-}
-
-/* Whether nobody will see the frame leave, as its burst is over. */
-static __always_inline bool is_stale(const struct wire_frame *f)
-{
-	return is_of_burst(f) && f->entered_ns < bursts_gone_ns;
-}
-
-/* When the burst ended that the call was entered in: from then on it may have left unseen, as
- * probes go one after the other. 0: it goes on, or the call is of none. */
-static __always_inline u64 burst_end(const struct wire_frame *f)
-{
-	u64 end;
-
-	if (!is_of_burst(f))
-		return 0;
-	end = burst_ends_ns[WIRE_FRAME_BURST_NUM(f->entry)];
-	return f->entered_ns < end ? end : 0;
-}
-
-/* When a call ended, as far as it is known, whose burst is over: that did, or its last callee.
- * Waits of its thread are its caller's from then on, too: see innermost_known(). */
-static __always_inline u64 stale_end(const struct wire_frame *f, u64 burst_end_ns, u64 now)
-{
-	u64 end = f->entered_ns + f->child_ns;
-
-	if (end < burst_end_ns)
-		end = burst_end_ns;
-	return end < now ? end : now;
-}
-
-/* A search for the innermost frame that is still there for sure. */
-struct known_search {
-	u32 number;
-};
-
-static __always_inline long known_step(__attribute__((unused)) u32 i, struct known_search *s)
-{
-	const struct wire_frame *f = frame_at(s->number);
-
-	if (!f || !burst_end(f))
-		return 1;
-	s->number = f->up;
-	return 0;
-}
-
-/* The innermost frame from `number` outwards that is still there for sure. A global function: the
- * verifier looks at it once, and not on each way to it through a program. */
-__noinline u32 frame_known(u32 number)
-{
-	struct known_search s = {.number = number};
-
-	LOOP(MOST_STALE, known_step, &s);
-	return s.number;
-}
-
-/* The call stack's innermost frame that is still there for sure: what a thread does that has made
- * no call since the burst is its caller's. */
-static __always_inline u32 innermost_known(const struct wire_callstack *callstack)
-{
-	return has_bursts ? frame_known(callstack->top) : callstack->top;
 }
 
 /*
@@ -411,7 +329,8 @@ static __always_inline u32 close_next(const struct close_walk *w)
 	if (how & CLOSE_ENDS_WALK) {
 		if (w->what != CLOSE_BELOW)
 			return 0;
-		callstack->passed = 0;
+		if (callstack->kind == WIRE_CALLSTACK_SPANS)
+			callstack->passed = 0;
 		return close_beside(w, callstack);
 	}
 	took = frame_close(callstack, f, n, caller, w->now, exit);

@@ -117,13 +117,6 @@ static __always_inline bool target_leaves(const struct task_struct *current)
 	return (c && c->runs) || is_target(FIELD(current, tgid));
 }
 
-/* Whether the kernel counts the system calls by which a thread reads and writes: read(2), write(2)
- * and their like (pread, writev, sendfile; not recv and send). */
-static __always_inline bool counts_io(const struct task_struct *task)
-{
-	return bpf_core_field_exists(task->ioac.syscr);
-}
-
 /* Adds what the thread that runs here has read and written since its clock did so last. */
 static __always_inline void cpu_clock_adds_io(struct wire_cpu_clock *c,
 					      const struct task_struct *task)

@@ -201,6 +201,18 @@ static __always_inline bool frame_push(const struct place *at, struct beginning 
 	return true;
 }
 
+/* A hit in a burst was none of a call: the function has jumped back to its entry. */
+__noinline u32 uncount(u32 function)
+{
+	u32 share = bpf_get_smp_processor_id() & passed_shares_mask;
+	u32 at = share * function_modes_cap + function;
+	u64 *seen = bpf_map_lookup_elem(&counted, &at);
+
+	if (seen)
+		__sync_fetch_and_add(seen, -1);
+	return 0;
+}
+
 /* A call of a function, from whatever is open at `slot`'s call stack; as frame_push(). */
 static __always_inline bool frame_enter(const struct place *at, struct beginning *call)
 {
@@ -224,6 +236,8 @@ static __always_inline bool frame_enter(const struct place *at, struct beginning
 				else
 					frame_charge(callstack, top,
 						     cost->inside_ns + cost->outside_ns);
+				if (has_bursts && (entry & WIRE_FRAME_BURST))
+					uncount(function);
 				return false; /* one return probe is enough */
 			}
 			top = frame_replaced(at->number, callstack, function, now);
@@ -340,9 +354,9 @@ static __always_inline u64 weight_in_burst(void)
 }
 
 /* How many calls the current one stands for, of a function with a switch; 0: it is passed over.
- * With weight_in_burst() it is recorded in a burst alone. Global, so that the verifier knows
- * nothing of the result, and looks once at what comes after it. */
-__noinline u64 switch_weight(u32 function)
+ * `number`: the thread stack. With weight_in_burst() it is recorded in a burst alone. Global, so
+ * that the verifier knows nothing of the result, and looks once at what comes after it. */
+__noinline u64 switch_weight(u32 function, u32 number)
 {
 	const struct wire_function_mode *s = bpf_map_lookup_elem(&function_modes, &function);
 	u32 share = bpf_get_smp_processor_id() & passed_shares_mask, every = s ? s->every : 0, at;
@@ -351,7 +365,7 @@ __noinline u64 switch_weight(u32 function)
 	if (!every)
 		return 1;
 	at = share * function_modes_cap + function;
-	if (has_bursts && bursting && every == 1) {
+	if (has_bursts && every == 1 && bursting && thread_in_burst(number)) {
 		seen = bpf_map_lookup_elem(&counted, &at);
 		if (seen)
 			count_up(seen);
@@ -446,7 +460,7 @@ static __always_inline bool entry_arrives(struct arrival *a, const struct task_s
 		if (!has_triggers || !(a->role & WIRE_ROLE_TRIGGER))
 			return false;
 	}
-	a->weight = s && s->every ? switch_weight(function) : 1;
+	a->weight = s && s->every ? switch_weight(function, a->number) : 1;
 	return true;
 }
 

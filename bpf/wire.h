@@ -329,7 +329,10 @@ struct wire_callstack {
 	u32 first_chunk, chunk;
 	u64 off_ns;
 	u64 probe_ns; /* all that probes have cost on it so far; kept where there are regions */
-	u64 passed;   /* spans: open ones, above the innermost frame, that were not recorded */
+	union {
+		u64 passed; /* spans: open ones, above the innermost frame, that are not recorded */
+		u64 in_burst; /* thread stack: WIRE_IN_BURST() */
+	};
 	u32 spans;    /* its first call stack of spans; of such a call stack, its base's next one */
 	u32 base;     /* spans: the call stack that they are beside, set once all else is */
 	u32 function; /* spans: their region */
@@ -357,6 +360,32 @@ struct wire_callstack {
 	u64 seed_return;      /* that address, as it is in memory */
 	u64 busy;	      /* WIRE_BUSY_*; the lock of all but thread stacks. Never set back */
 };
+
+/*
+ * A burst is recorded between two system calls of each thread, as far as threads make any: it
+ * begins in the first phase, where a thread has been in one since, else with the second, and it
+ * ends in the third, once a thread is in one, else with that phase. So a server's requests are in
+ * it as a whole, or not at all. Were it to begin and end with the phases, more requests would begin
+ * in it than end: it begins while the server does what it mostly does, which is waiting in system
+ * calls, and ends while that runs from probe to probe.
+ */
+enum wire_burst_phase { WIRE_BURST_OFF, WIRE_BURST_BEGINS, WIRE_BURST_GOES_ON, WIRE_BURST_ENDS };
+
+/* What a thread has to do with the burst. */
+enum wire_burst_part {
+	WIRE_BURST_AWAITED,
+	WIRE_BURST_RECORDED,
+	WIRE_BURST_LEAVING,
+	WIRE_BURST_LEFT
+};
+
+/* wire_callstack::in_burst: of the burst with that serial number a thread has that part, since it
+ * had begun so many system calls (the low half of their number). */
+#define WIRE_IN_BURST(serial, part, calls) ((u64)(serial) << 34 | (u64)(part) << 32 | (u32)(calls))
+#define WIRE_IN_BURST_SERIAL(word)	   ((u32)((word) >> 34))
+#define WIRE_IN_BURST_PART(word)	   ((u32)((word) >> 32) & 3)
+#define WIRE_IN_BURST_CALLS(word)	   ((u32)(word))
+#define WIRE_BURST_SERIALS		   0x3fffffffu
 
 /*
  * wire_callstack::busy. The low bits: who has the lock, or is about to see that another one has it.
@@ -542,11 +571,10 @@ enum wire_loss {
 #define WIRE_INDEX_HASH(parent, function) \
 	((u32)(((((u64)(parent)) << 24 ^ (function)) * 0x9e3779b97f4a7c15ull) >> 32))
 /* The i-th place; the index has two places for each node. */
-#define WIRE_INDEX_PLACE(parent, function, i)                                              \
-	((i) < WIRE_INDEX_NEAR                                                             \
-		 ? ((parent) * 2 & ~(WIRE_INDEX_NEAR - 1u)) +                              \
-			   (((function) + (i)) & (WIRE_INDEX_NEAR - 1u))                   \
-		 : WIRE_INDEX_HASH(parent, function) + (i))
+#define WIRE_INDEX_PLACE(parent, function, i)                                          \
+	((i) < WIRE_INDEX_NEAR ? ((parent)*2 & ~(WIRE_INDEX_NEAR - 1u)) +              \
+					 (((function) + (i)) & (WIRE_INDEX_NEAR - 1u)) \
+			       : WIRE_INDEX_HASH(parent, function) + (i))
 #define WIRE_INDEX_PROBES 64
 #define WIRE_INDEX_DEAD	  0xffffffffull /* a node that was taken out */
 
@@ -566,7 +594,7 @@ struct wire_dist {
 #define WIRE_DIST_OCTAVES 4
 #define WIRE_DIST_KEY(function, cpu, octave) \
 	(((u64)(function) << 12 | (u64)(cpu) << 6 | (octave)) + 1)
-#define WIRE_DIST_HASH(key)	((u32)(((key)*0x9e3779b97f4a7c15ull) >> 32))
+#define WIRE_DIST_HASH(key)	    ((u32)(((key)*0x9e3779b97f4a7c15ull) >> 32))
 #define WIRE_DIST_WORD(key, number) ((u64)(key) << 24 | (number))
 #define WIRE_DIST_NUMBER(word)	    ((u32)(word)&0xffffff)
 #define WIRE_DIST_FUNCTION(key)	    ((u32)(((key)-1) >> 12))

@@ -340,6 +340,7 @@ struct task_struct {
 	int pid;
 	int tgid;
 	int exit_code;
+	unsigned long nvcsw;  /* how often it has left the CPU to wait */
 	__u64 start_boottime; /* since 5.5 */
 	__u64 self_exec_id;   /* programs that it has begun */
 	struct task_struct *real_parent, *group_leader;

@@ -64,6 +64,16 @@ class Bursts(harness.TestCase):
             self.assertTrue(math.isclose(function["calls"], true[name], rel_tol=0.1),
                             (name, function["calls"], function["calls_error"], true))
 
+    def test_whole_requests(self):
+        """A burst has a few requests here, each from its begin to its end: as many of what they
+        call first as of what they call last."""
+        document, _ = self.run_serving("--max-overhead", "5", "--burst", "10ms",
+                                       arguments=["reads", "long"], bursts=3, windows=1)
+        recorded = {f["name"]: sum(count for _, _, count in f["histogram"])
+                    for f in document["functions"] if f["source"] == "burst"}
+        self.assertGreater(recorded["parse"], 500, recorded)
+        self.assertTrue(math.isclose(recorded["parse"], recorded["answer"], rel_tol=0.1), recorded)
+
     def check_paths(self, document):
         """Two of five words are parse's. What was open as a burst began is not in its paths."""
         names = {f["id"]: f["name"] for f in document["functions"]}

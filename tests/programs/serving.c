@@ -6,13 +6,16 @@
  *
  * serving reads: the thread writes a byte to a pipe and reads it before each request, and every
  * other 5,000 requests take three times as long.
+ *
+ * serving reads long: `request` parses a hundred times, then answers a hundred times.
  */
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 #include "target.h"
 
 static unsigned long requests, rare_cnt;
-static int stop, slower = 1;
+static int stop, slower = 1, times = 1;
 
 static void work(int rounds)
 {
@@ -42,11 +45,13 @@ TRACED void answer(void)
 TRACED void request(void)
 {
 	work(1000);
-	parse();
+	for (int i = 0; i < times; i++)
+		parse();
 	work(1000);
 	for (int i = 0; i < 3; i++)
 		word();
-	answer();
+	for (int i = 0; i < times; i++)
+		answer();
 	requests++;
 }
 
@@ -77,18 +82,19 @@ int main(int argc, char **argv)
 	int ends[2];
 
 	target_begin(&argc, &argv);
+	times = argc > 2 && !strcmp(argv[2], "long") ? 100 : 1;
 	pthread_create(&thread, NULL, serve, argc > 1 && !pipe(ends) ? ends : NULL);
 	while (target_read_line(line, sizeof(line))) {
-		for (unsigned long times = strtoul(line, NULL, 10); times; times--)
+		for (unsigned long cnt = strtoul(line, NULL, 10); cnt; cnt--)
 			rare();
 		target_say("done");
 	}
 	__atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
 	pthread_join(thread, NULL);
 	target_count("request", requests);
-	target_count("parse", requests);
-	target_count("word", 5 * requests);
-	target_count("answer", requests);
+	target_count("parse", times * requests);
+	target_count("word", (2 * times + 3) * requests);
+	target_count("answer", times * requests);
 	target_count("rare", rare_cnt);
 	return 0;
 }

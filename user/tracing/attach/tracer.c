@@ -224,17 +224,19 @@ int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct t
 	return groups__survey(&tr->groups, tr->backend, tr->skel, p, t, &list);
 }
 
-void tracer__record_burst(struct tracer *tr, bool on)
+void tracer__set_burst_phase(struct tracer *tr, enum wire_burst_phase phase)
 {
-	uint32_t number = tr->skel->bss->burst_number;
+	uint32_t number = tr->skel->bss->burst_number, serial = tr->skel->bss->burst_serial;
 
-	if (on) {
+	if (phase == WIRE_BURST_BEGINS) {
 		number = (number + 1) % WIRE_BURSTS;
+		serial = (serial + 1) & WIRE_BURST_SERIALS;
 		__atomic_store_n(&tr->skel->bss->burst_number, number, __ATOMIC_SEQ_CST);
-	} else {
+		__atomic_store_n(&tr->skel->bss->burst_serial, serial, __ATOMIC_SEQ_CST);
+	} else if (phase == WIRE_BURST_OFF) {
 		__atomic_store_n(&tr->skel->bss->burst_ends_ns[number], now_ns(), __ATOMIC_SEQ_CST);
 	}
-	__atomic_store_n(&tr->skel->bss->bursting, on, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&tr->skel->bss->bursting, phase, __ATOMIC_SEQ_CST);
 }
 
 void tracer__take_out_burst(struct tracer *tr)

@@ -165,13 +165,13 @@ bool tracer__surveys(const struct tracer *tr);
 
 /*
  * Bursts, of functions that are dropped: their probes are put in, some of their calls are recorded
- * (on paths marked WIRE_NODE_BURST, from the second of these with true to that with false), and
- * their probes taken out again, in the background. For tracers that survey. Returns 0 or -errno,
+ * (on paths marked WIRE_NODE_BURST, while the phase is not WIRE_BURST_OFF), and their probes taken
+ * out again, in the background. For tracers that survey. Returns 0 or -errno,
  * then without all of them in.
  */
 int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct target *t,
 			 const struct tracer_survey *burst);
-void tracer__record_burst(struct tracer *tr, bool on);
+void tracer__set_burst_phase(struct tracer *tr, enum wire_burst_phase phase);
 void tracer__take_out_burst(struct tracer *tr);
 /* Calls that were recorded in bursts before `until_ns` (CLOCK_MONOTONIC) and are still open end at
  * their thread's next event: no probe is left to see it. */

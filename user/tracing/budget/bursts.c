@@ -29,14 +29,17 @@
 
 #define MS 1000000ull
 
-#define PACE_NS	     (60 * MS)	/* from look to look, about */
-#define STEP_NS	     (MS / 2)	/* of waiting */
-#define PATIENCE     5		/* a look at an idle target lasts so many times as long, at most */
-#define WINDOW_NS    (6 * MS)	/* a window */
-#define WINDOW_COST  (3 * MS)	/* that ends a window which costs more than was expected */
-#define EVERY	     3		/* in one window of so many a function is counted again */
-#define MOST_OTHERS  0.01	/* a window in which others' probes cost more is none */
-#define BURST_PART   0.5	/* of what bursts and windows may cost, for bursts */
+#define PACE_NS	     (60 * MS) /* from look to look, about */
+#define STEP_NS	     (MS / 2)  /* of waiting */
+#define PATIENCE     5	       /* a look at an idle target lasts so many times as long, at most */
+#define WINDOW_NS    (6 * MS)  /* a window */
+#define WINDOW_COST  (3 * MS)  /* that ends a window which costs more than was expected */
+#define EVERY	     3	       /* in one window of so many a function is counted again */
+#define MOST_OTHERS  0.01      /* a window in which others' probes cost more is none */
+#define BURST_PART   0.5       /* of what bursts and windows may cost, for bursts */
+#define EDGE_PART    0.8 /* of a burst's length: so long threads may take to be in a system call */
+#define EDGE_LEAST   (MS / 2)
+#define QUIET_STEPS  3		/* of waiting, without a call: a burst is over */
 #define BURST_COST   (50 * MS)	/* that ends a burst, by entries alone: many threads */
 #define BURST_PROBES 8000	/* in all processes: functions with more have bursts in turns */
 #define REST_NS	     (300 * MS) /* from burst to burst, at least: links take long to be closed */
@@ -71,6 +74,7 @@ struct bursts {
 	struct turns bursts, windows;
 	struct turns_seen seen;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
+	uint64_t edge_ns;  /* for so long threads may take to be in a system call as one begins */
 	struct run_clock clock;
 	uint64_t charged_ran_ns; /* how long the target had run as hits were charged last */
 	uint64_t taken, taken_ns;
@@ -88,6 +92,7 @@ int bursts__new(const struct budget_inputs *in, struct bursts **out)
 	b->in = in;
 	b->bursts.share = BURST_PART * BURSTS_SHARE * in->limit;
 	b->windows.share = (1 - BURST_PART) * BURSTS_SHARE * in->limit;
+	b->edge_ns = (uint64_t)(EDGE_PART * (double)in->burst_ns);
 	b->seed = 1;
 	run_clock__start(&b->clock, in->tracer);
 	*out = b;
@@ -180,6 +185,7 @@ int bursts__add(struct bursts *b, uint32_t function, double per_ns)
 	m = &b->members[b->cnt++];
 	*m = (struct member){
 		.function = function,
+		.loops = f->loops_to_entry,
 		.by_io = 0.5,
 		.probes = 1 + (probes.exit == WIRE_COST_NONE ? 0 : f->exits_cnt),
 		.count_ns = COLDER * (double)probe_costs__passed(&b->in->costs, probes.entry),
@@ -383,14 +389,25 @@ static int estimate(struct bursts *b, struct calls_estimate **out)
 	return err;
 }
 
+static struct tracer_io io_since(const struct reading *from, struct tracer_io now)
+{
+	return (struct tracer_io){now.reads - from->io.reads, now.writes - from->io.writes};
+}
+
 /* Of what was read and written in a window, up to now. */
 static bool is_balanced(struct bursts *b, const struct reading *from)
 {
-	struct tracer_io look = tracer__io(b->in->tracer), run = run_clock__now(&b->clock).io;
+	struct tracer_io look = io_since(from, tracer__io(b->in->tracer));
+	struct tracer_io run = run_clock__now(&b->clock).io;
 
-	look.reads -= from->io.reads;
-	look.writes -= from->io.writes;
 	return tracer_io__balanced(&look, &run);
+}
+
+static double unbalanced(struct bursts *b, const struct reading *from, const struct reading *to)
+{
+	struct tracer_io look = io_since(from, to->io), run = run_clock__now(&b->clock).io;
+
+	return tracer_io__unbalanced(&look, &run);
 }
 
 /* Conditions that end a look. */
@@ -419,6 +436,43 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 			(to->ran_ns - from->ran_ns >= ends->ns || ns >= patience * ends->ns));
 		too_long = to->cost_ns >= LONGER * ends->cost_ns || ns >= LONGER * ends->ns;
 	} while (!over || (ends->balanced && !too_long && !is_balanced(b, from)));
+}
+
+/* Waits until threads have left the burst: until none has made a call for some time, in which it
+ * may have had to wait for its CPU. */
+static void watch_end(struct bursts *b, struct reading *to, uint64_t most_ns)
+{
+	const uint64_t until_ns = now_ns() + most_ns;
+	int quiet = 0;
+
+	while (quiet < QUIET_STEPS && to->at_ns < until_ns) {
+		double cost_ns = to->cost_ns;
+
+		wait_ns(STEP_NS);
+		read_counts(b, to, BETWEEN);
+		quiet = to->cost_ns > cost_ns ? 0 : quiet + 1;
+	}
+}
+
+/* Records a burst: between system calls of each thread, see enum wire_burst_phase. For threads that
+ * make none in time, later bursts wait less. */
+static void record(struct bursts *b, struct reading *from, struct reading *to)
+{
+	const uint64_t most_ns = (uint64_t)(EDGE_PART * (double)b->in->burst_ns);
+	const struct ends ends = {b->edge_ns + b->in->burst_ns, BURST_COST, false};
+
+	read_counts(b, from, FIRST);
+	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_BEGINS);
+	wait_ns(b->edge_ns);
+	read_counts(b, to, BETWEEN);
+	b->edge_ns = to->cost_ns > 0 ? most_ns : b->edge_ns / 2;
+	if (b->edge_ns < EDGE_LEAST)
+		b->edge_ns = EDGE_LEAST;
+	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_GOES_ON);
+	watch(b, from, to, &ends);
+	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_ENDS);
+	watch_end(b, to, most_ns);
+	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_OFF);
 	read_counts(b, to, LAST);
 }
 
@@ -514,6 +568,7 @@ static void count_window(struct bursts *b, const struct reading *from, const str
 		.cpu_ns = (double)(to->ran_ns - from->ran_ns) - others_ns,
 		.reads = (double)(to->io.reads - from->io.reads),
 		.writes = (double)(to->io.writes - from->io.writes),
+		.unbalanced = unbalanced(b, from, to),
 	};
 
 	b->cost_ns += to->cost_ns;
@@ -553,6 +608,7 @@ static int take_window(struct bursts *b)
 		read_counts(b, &from, FIRST);
 		charge_passed(b);
 		watch(b, &from, &to, &(const struct ends){WINDOW_NS, WINDOW_COST, true});
+		read_counts(b, &to, LAST);
 		count_window(b, &from, &to);
 	}
 	tracer__take_out_survey(b->in->tracer);
@@ -606,18 +662,29 @@ static void note_burst(struct bursts *b, double ran_ns, double cost_ns)
 		late__note(&b->members[b->list[k]].late, b->ended_ns, b->calls[k], own_ns);
 }
 
-/* Takes the counts of a burst; returns what its calls have cost. */
-static int count_burst(struct bursts *b, bool after_window, double *cost_ns)
+/* What the calls of a burst have cost: all of its time but what the target usually takes for what
+ * it has read and written, at least as much as was calibrated. */
+static double burst_cost(struct bursts *b, const struct reading *from, const struct reading *to)
+{
+	const struct lengths lengths = {
+		.reads = (double)(to->io.reads - from->io.reads),
+		.writes = (double)(to->io.writes - from->io.writes),
+	};
+	double own_ns = own_by_io(b, &lengths), ran_ns = (double)(to->ran_ns - from->ran_ns);
+	double calls_ns = 0;
+
+	for (size_t k = 0; k < b->list_cnt; k++)
+		calls_ns += (double)b->calls[k] * b->members[b->list[k]].call_ns;
+	return own_ns > 0 && ran_ns - own_ns > calls_ns ? ran_ns - own_ns : calls_ns;
+}
+
+/* Takes the counts of a burst. */
+static int count_burst(struct bursts *b, bool after_window)
 {
 	const struct look_counts counts = {b->list, b->calls, b->list_cnt};
 	int err = rates__add_burst(b->rates, &counts, after_window);
 
-	if (!err)
-		err = estimate(b, NULL);
-	*cost_ns = 0;
-	for (size_t k = 0; k < b->list_cnt; k++)
-		*cost_ns += (double)b->calls[k] * b->members[b->list[k]].call_ns;
-	return err;
+	return err ? err : estimate(b, NULL);
 }
 
 /* Chooses the process that stands for all in a burst. */
@@ -649,17 +716,16 @@ static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 	err = tracer__put_in_burst(b->in->tracer, b->in->plan, b->in->target, &burst);
 	look__made(&look, b->in->tracer);
 	if (!err) {
-		read_counts(b, &from, FIRST);
-		tracer__record_burst(b->in->tracer, true);
-		watch(b, &from, &to, &(const struct ends){b->in->burst_ns, BURST_COST, false});
-		tracer__record_burst(b->in->tracer, false);
+		record(b, &from, &to);
 		b->ended_ns = now_ns();
 		b->taken++;
 		b->taken_ns += to.at_ns - from.at_ns;
 	}
 	tracer__take_out_burst(b->in->tracer);
 	if (!err)
-		err = count_burst(b, after_window, &calls_ns);
+		calls_ns = burst_cost(b, &from, &to);
+	if (!err)
+		err = count_burst(b, after_window);
 	if (!err)
 		note_burst(b, (double)(to.ran_ns - from.ran_ns), calls_ns);
 	b->cost_ns += calls_ns;
