@@ -55,7 +55,7 @@ static void keep_company(struct references *refs)
 /* Sums over other functions. */
 struct others {
 	double cnt, likelihood; /* of those that the same threads call */
-	double all_distance, all_squares, all_variance;
+	double all_weights, all_distance, all_squares; /* weighed by how well they are known */
 	/* Weighed by what they tell: */
 	double weights, distance, squares, expected, variance, off;
 };
@@ -63,13 +63,14 @@ struct others {
 static void others_add(struct others *o, const struct distance *d, const struct known *k,
 		       double likelihood, double alike)
 {
-	double weight = alike * likelihood / d->variance, chance = k->variance + d->chance;
+	double precise = alike / d->variance, weight = likelihood * precise;
+	double chance = k->variance + d->chance;
 
 	o->cnt += alike;
 	o->likelihood += alike * likelihood;
-	o->all_distance += alike * d->log;
-	o->all_squares += alike * d->log * d->log;
-	o->all_variance += alike * d->variance;
+	o->all_weights += precise;
+	o->all_distance += precise * d->log;
+	o->all_squares += precise * d->log * d->log;
 	o->weights += weight;
 	o->distance += weight * d->log;
 	o->squares += weight * d->log * d->log;
@@ -93,9 +94,10 @@ static double strange(const struct others *o, const struct distance *own, double
 /* How far from others, as a variance, one may be that windows do not know. */
 static double others_apart(const struct others *o, double mean)
 {
-	double squares = o->all_squares - 2 * mean * o->all_distance + o->cnt * mean * mean;
+	double squares = o->all_squares - 2 * mean * o->all_distance + o->all_weights * mean * mean;
 
-	return squares > o->all_variance ? (squares - o->all_variance) / o->cnt : 0;
+	/* By chance each would be as far off as it is known. */
+	return squares > o->cnt ? (squares - o->cnt) / o->all_weights : 0;
 }
 
 /* Sums over all references but one; over those that are as far off, where windows know `own`. */
