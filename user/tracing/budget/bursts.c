@@ -39,6 +39,7 @@
 #define BURST_PART   0.5       /* of what bursts and windows may cost, for bursts */
 #define EDGE_PART    0.8 /* of a burst's length: so long threads may take to be in a system call */
 #define EDGE_LEAST   (MS / 2)
+#define EDGE_CPUS    4		/* the same on so many busy CPUs, and less on more */
 #define QUIET_STEPS  3		/* of waiting, without a call: a burst is over */
 #define BURST_COST   (50 * MS)	/* that ends a burst, by entries alone: many threads */
 #define BURST_PROBES 8000	/* in all processes: functions with more have bursts in turns */
@@ -438,20 +439,28 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 	} while (!over || (ends->balanced && !too_long && !is_balanced(b, from)));
 }
 
-/* Waits until threads have left the burst: until none has made a call for some time, in which it
- * may have had to wait for its CPU. */
-static void watch_end(struct bursts *b, struct reading *to, uint64_t most_ns)
+/* One end of a burst. */
+struct edge {
+	uint64_t most_ns;     /* so long it may last, */
+	uint64_t most_ran_ns; /* or until the target has run for so long */
+	int most_quiet;	      /* or until no call was counted in so many steps; 0: whatever is */
+};
+
+/* Waits while threads come into the burst, or leave it. */
+static void watch_edge(struct bursts *b, struct reading *to, const struct edge *edge)
 {
-	const uint64_t until_ns = now_ns() + most_ns;
+	const struct reading from = *to;
 	int quiet = 0;
 
-	while (quiet < QUIET_STEPS && to->at_ns < until_ns) {
+	do {
 		double cost_ns = to->cost_ns;
 
 		wait_ns(STEP_NS);
 		read_counts(b, to, BETWEEN);
 		quiet = to->cost_ns > cost_ns ? 0 : quiet + 1;
-	}
+	} while (to->at_ns < from.at_ns + edge->most_ns &&
+		 to->ran_ns < from.ran_ns + edge->most_ran_ns &&
+		 !(edge->most_quiet && quiet >= edge->most_quiet));
 }
 
 /* Records a burst: between system calls of each thread, see enum wire_burst_phase. For threads that
@@ -459,19 +468,21 @@ static void watch_end(struct bursts *b, struct reading *to, uint64_t most_ns)
 static void record(struct bursts *b, struct reading *from, struct reading *to)
 {
 	const uint64_t most_ns = (uint64_t)(EDGE_PART * (double)b->in->burst_ns);
-	const struct ends ends = {b->edge_ns + b->in->burst_ns, BURST_COST, false};
+	const struct edge begins = {b->edge_ns, EDGE_CPUS * b->edge_ns, 0};
+	const struct edge leaves = {most_ns, EDGE_CPUS * most_ns, QUIET_STEPS};
 
 	read_counts(b, from, FIRST);
+	*to = *from;
 	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_BEGINS);
-	wait_ns(b->edge_ns);
-	read_counts(b, to, BETWEEN);
+	watch_edge(b, to, &begins);
 	b->edge_ns = to->cost_ns > 0 ? most_ns : b->edge_ns / 2;
 	if (b->edge_ns < EDGE_LEAST)
 		b->edge_ns = EDGE_LEAST;
 	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_GOES_ON);
-	watch(b, from, to, &ends);
+	watch(b, from, to,
+	      &(const struct ends){to->at_ns - from->at_ns + b->in->burst_ns, BURST_COST, false});
 	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_ENDS);
-	watch_end(b, to, most_ns);
+	watch_edge(b, to, &leaves);
 	tracer__set_burst_phase(b->in->tracer, WIRE_BURST_OFF);
 	read_counts(b, to, LAST);
 }
