@@ -25,7 +25,7 @@ static __always_inline bool counts_io(const struct task_struct *task)
 	return bpf_core_field_exists(task->ioac.syscr);
 }
 
-/* How often the current thread has read, written or waited. */
+/* System calls of the current thread so far: how often it has read, written or waited. */
 static __always_inline u32 system_calls_begun(void)
 {
 	const struct task_struct *task = current_task();
@@ -34,8 +34,9 @@ static __always_inline u32 system_calls_begun(void)
 	return counts_io(task) ? begun + FIELD(task, ioac.syscr) + FIELD(task, ioac.syscw) : begun;
 }
 
-/* What a thread has to do with the burst from now on, if it had that `part` in it up to now, and
- * was in no system call since (`same`): see enum wire_burst_phase. */
+/* The next part of a thread in the burst, by the burst's phase and the thread's part so far.
+ * `same`: the thread has made no system call since that part began. A thread that is awaited as the
+ * burst begins, say, is recorded from its next read() on. */
 static __always_inline u32 burst_part(u32 phase, u32 part, bool same)
 {
 	if (part == WIRE_BURST_AWAITED && phase != WIRE_BURST_ENDS)

@@ -201,7 +201,8 @@ static __always_inline bool frame_push(const struct place *at, struct beginning 
 	return true;
 }
 
-/* A hit in a burst was none of a call: the function has jumped back to its entry. */
+/* Takes one off the calls of a function in a burst: a jump back to the function's entry, as at the
+ * end of each round of a loop, hits the entry's probe and is no call. */
 __noinline u32 uncount(u32 function)
 {
 	u32 share = bpf_get_smp_processor_id() & passed_shares_mask;

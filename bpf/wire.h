@@ -371,7 +371,8 @@ struct wire_callstack {
  */
 enum wire_burst_phase { WIRE_BURST_OFF, WIRE_BURST_BEGINS, WIRE_BURST_GOES_ON, WIRE_BURST_ENDS };
 
-/* What a thread has to do with the burst. */
+/* The part of a thread in a burst, from the first to the last: not yet recorded, recorded, recorded
+ * until its next system call, recorded no longer. */
 enum wire_burst_part {
 	WIRE_BURST_AWAITED,
 	WIRE_BURST_RECORDED,

@@ -673,8 +673,9 @@ static void note_burst(struct bursts *b, double ran_ns, double cost_ns)
 		late__note(&b->members[b->list[k]].late, b->ended_ns, b->calls[k], own_ns);
 }
 
-/* What the calls of a burst have cost: all of its time but what the target usually takes for what
- * it has read and written, at least as much as was calibrated. */
+/* CPU time, in ns, that probes have cost the target in a burst: all that it has run, but for the
+ * time that so many reads and writes usually take. Of 10 ms with six requests, 16 us each, 9.9 ms.
+ * At least the calibrated cost of the calls. */
 static double burst_cost(struct bursts *b, const struct reading *from, const struct reading *to)
 {
 	const struct lengths lengths = {

@@ -64,7 +64,7 @@ struct moment moment__minus(struct moment later, const struct moment *earlier)
 	return later;
 }
 
-/* It hardly does the one or the other. */
+/* Whether the target hardly reads, or hardly writes: 10,000 reads and 100 writes, say. */
 static bool is_one_sided(const struct tracer_io *run)
 {
 	double more = (double)(run->reads > run->writes ? run->reads : run->writes);

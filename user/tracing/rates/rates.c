@@ -19,8 +19,8 @@
 
 #define MAX_BURSTS 1024 /* then each two are put together */
 
-/* Two functions whose calls differ by 20 % from burst to burst tell half as much of each other as
- * two that are always called together: a burst that meets ten requests of a server as it reads
+/* Two functions whose calls differ by 20 % from burst to burst tell a quarter as much of each other
+ * as two that are always called together: a burst that meets ten requests of a server as it reads
  * them, and the answers to three, has ten calls of what reads and of what looks up, and three of
  * what writes. This is a squared Hellinger distance of their calls, an eighth of the square of 20
  * %. */
@@ -218,7 +218,8 @@ double functions_share_threads(const struct function *f, const struct function *
 	return product * product;
 }
 
-/* Whether bursts meet them together, beyond what their calls may differ in by chance. */
+/* Whether bursts meet two functions together: 1 to 0, beyond what their calls may differ in by
+ * chance. */
 static double by_moments(const struct function *f, const struct function *g)
 {
 	double product = 0, of_f = 0, of_g = 0, cnt = 0, apart;

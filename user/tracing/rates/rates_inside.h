@@ -31,7 +31,7 @@ struct windows {
 	double counted_ns; /* own length as it was */
 };
 
-/* Bursts are told apart in so many groups: the first one, the seventeenth and so on are one. */
+/* Groups of bursts whose calls are told apart: the first one, the seventeenth and so on are one. */
 #define MOMENTS 16
 
 struct function {
@@ -83,7 +83,7 @@ static inline double window_counts(enum clock clock, double own_ns)
 /* How much of what is known of one function tells of another: 1 if the same threads call them, as
  * much more often in all bursts, 0 if no thread calls both, or no burst has met both. */
 double functions_alike(const struct function *f, const struct function *g);
-/* The same by threads alone. */
+/* Whether the same threads call two functions, whenever they do: 1 to 0, as functions_alike(). */
 double functions_share_threads(const struct function *f, const struct function *g);
 
 #endif
