@@ -79,9 +79,11 @@ static __always_inline bool system_calls_are_diverted(const struct task_struct *
 	return FIELD(task, thread_info.syscall_work) & diverted;
 }
 
+/* Whether a process is the target's. Number 0 is the idle threads', which have every other switch.
+ */
 static __always_inline bool is_target(u32 tgid)
 {
-	return filter_tgids && bpf_map_lookup_elem(&tgids, &tgid);
+	return filter_tgids && tgid && bpf_map_lookup_elem(&tgids, &tgid);
 }
 
 /* The target's CPU time is wanted to the microsecond: process clocks go in steps of 4 ms. */

@@ -291,11 +291,15 @@ int on_switch(u64 *ctx)
 	cpu_clock_turns((void *)ctx[1], (void *)ctx[2], goes_on);
 	if (!gate_is_open())
 		return 0;
-	cpu_is_left((void *)ctx[1], cpu_clock_turned());
+	if (leaves || !filter_tgids)
+		cpu_is_left((void *)ctx[1], cpu_clock_turned());
 	if (leaves)
 		waits_begin((void *)ctx[1], ctx[0], cpu_clock_turned());
-	cpu_is_taken((void *)ctx[2], cpu_clock_turned());
-	waits_end((void *)ctx[2], cpu_clock_turned());
+	goes_on = current_is_target((void *)ctx[2]); /* asked anew: no room to keep it meanwhile */
+	if (goes_on || !filter_tgids)
+		cpu_is_taken((void *)ctx[2], cpu_clock_turned());
+	if (goes_on)
+		waits_end((void *)ctx[2], cpu_clock_turned());
 	return 0;
 }
 

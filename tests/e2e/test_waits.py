@@ -86,6 +86,21 @@ class Waits(harness.TestCase):
         ns = sum(self.below(self.waited(d), "outer", "sleeper", "nap") for d in documents)
         self.assertAlmostEqual(ns / done.counts["sleeper_ns"], 1, delta=0.1)
 
+    def test_alike(self):
+        """Return addresses tell places apart, also those that lie farther up the stack than is read
+        at once."""
+        document, done = self.profile_command("alike", TIMES, options=(
+            "--sample-rate", "97", "-F", "all"))
+        waited = self.waited(document)
+        preempted = self.below(waited, "[preempted]")
+        for where, wanted in ((("near_one", "nap"), "near_one_ns"),
+                              (("near_two", "nap"), "near_two_ns"),
+                              (("far_one", "far_nap", "nap"), "far_one_ns"),
+                              (("far_two", "far_nap", "nap"), "far_two_ns")):
+            ns, true_ns = self.below(waited, *where), done.counts[wanted]
+            self.assertAlmostEqual(ns / true_ns, 1, delta=0.1 + preempted / true_ns,
+                                   msg=f"{where}: {waited} {done.counts}")
+
     def test_none(self):
         document, _ = self.profile_command("waiting", 2, options=("-F", "outer"))
         self.assertNotIn("waits", document["accounting"])
