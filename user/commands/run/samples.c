@@ -51,6 +51,9 @@ static void explain(int err)
 #define PROGRAM_NS 10000
 /* An interrupt of a clock, where that cannot be measured. */
 #define INTERRUPT_NS 20000
+/* What a sample's interrupt takes of a busy server, by what it takes of a loop: it finds the
+ * kernel's code and data out of the caches, and so does the server what it needs next. */
+#define INTERRUPT_BUSY 3
 
 /* As if tracing might cost so many percent, where it may cost anything. */
 #define NO_LIMIT 5.0
@@ -70,7 +73,7 @@ static struct sample_budget budget_of(const struct samples *s, const struct opti
 		.least_hz = SAMPLE_RATE_DEFAULT,
 		.cpus = s->cpus,
 		.program_ns = PROGRAM_NS,
-		.interrupt_ns = s->interrupt_ns,
+		.interrupt_ns = s->interrupt_ns * (s->on_paths ? INTERRUPT_BUSY : 1),
 	};
 }
 
