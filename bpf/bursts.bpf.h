@@ -10,13 +10,12 @@
 
 const volatile bool has_bursts = false;
 u32 bursting = WIRE_BURST_OFF;
-u32 burst_serial = 0; /* up to WIRE_BURST_SERIALS */
+u32 burst_serial = 0; /* of the last burst; up to WIRE_BURST_SERIALS */
 /* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
 u64 bursts_gone_ns = 0;
-/* When each of the last bursts ended, by its number. The one that goes on has the end of the one
- * that had its number before. */
+/* When each of the last bursts ended, by its serial modulo their number. The one that goes on has
+ * the end of the one that had its place before. */
 u64 burst_ends_ns[WIRE_BURSTS] = {};
-u32 burst_number = 0; /* of the last burst */
 
 /* Whether the kernel counts the system calls by which a thread reads and writes: read(2), write(2)
  * and their like (pread, writev, sendfile; not recv and send). */

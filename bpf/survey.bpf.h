@@ -25,8 +25,7 @@ static __always_inline void survey_pass(u32 function, u32 at)
 static __always_inline void survey_count(u64 cookie)
 {
 	u32 function = cookie & WIRE_COOKIE_FUNCTION;
-	u32 share = bpf_get_smp_processor_id() & passed_shares_mask;
-	u32 at = share * function_modes_cap + function;
+	u32 at = counter_place(counters_here(), function);
 	u64 *seen;
 
 	if (function >= function_modes_cap || !is_target(bpf_get_current_pid_tgid() >> 32))

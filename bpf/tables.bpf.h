@@ -64,6 +64,18 @@ const volatile bool filter_tgids = false;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound = false;
 
+/* This CPU's share of what is counted by function, in `passed` and `counted`; and the place of a
+ * function's counter in one. */
+static __always_inline u32 counters_here(void)
+{
+	return bpf_get_smp_processor_id() & passed_shares_mask;
+}
+
+static __always_inline u32 counter_place(u32 share, u32 function)
+{
+	return share * function_modes_cap + function;
+}
+
 /* Hits by processes that are not traced, by CPU. */
 struct wire_share stranger_hits[WIRE_CPUS] __attribute__((aligned(64))) = {};
 

@@ -205,8 +205,7 @@ static __always_inline bool frame_push(const struct place *at, struct beginning 
  * end of each round of a loop, hits the entry's probe and is no call. */
 __noinline u32 uncount(u32 function)
 {
-	u32 share = bpf_get_smp_processor_id() & passed_shares_mask;
-	u32 at = share * function_modes_cap + function;
+	u32 at = counter_place(counters_here(), function);
 	u64 *seen = bpf_map_lookup_elem(&counted, &at);
 
 	if (seen)
@@ -351,7 +350,7 @@ bool switches_set = false;
 /* The part of a call's weight that says in which burst it is recorded. */
 static __always_inline u64 weight_in_burst(void)
 {
-	return (u64)WIRE_FRAME_BURST_OF(burst_number) << 32;
+	return (u64)WIRE_FRAME_BURST_OF(burst_serial) << 32;
 }
 
 /* How many calls the current one stands for, of a function with a switch; 0: it is passed over.
@@ -360,12 +359,12 @@ static __always_inline u64 weight_in_burst(void)
 __noinline u64 switch_weight(u32 function, u32 number)
 {
 	const struct wire_function_mode *s = bpf_map_lookup_elem(&function_modes, &function);
-	u32 share = bpf_get_smp_processor_id() & passed_shares_mask, every = s ? s->every : 0, at;
+	u32 share = counters_here(), every = s ? s->every : 0, at;
 	u64 *seen, phase;
 
 	if (!every)
 		return 1;
-	at = share * function_modes_cap + function;
+	at = counter_place(share, function);
 	if (has_bursts && every == 1 && bursting && thread_in_burst(number)) {
 		seen = bpf_map_lookup_elem(&counted, &at);
 		if (seen)

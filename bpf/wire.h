@@ -211,7 +211,7 @@ struct wire_frame {
 #define WIRE_FRAME_REGION (1u << 24)
 #define WIRE_FRAME_ENDED  (1u << 25) /* in a callee that has not returned yet */
 #define WIRE_FRAME_BURST  (1u << 26) /* its function is dropped: it was entered in a burst */
-/* Of a burst's frame: which of the last WIRE_BURSTS bursts that was; after the last comes 0. */
+/* Of a burst's frame: which of the last WIRE_BURSTS bursts that was, by its serial's low bits. */
 #define WIRE_FRAME_TURN		    27
 #define WIRE_BURSTS		    32
 #define WIRE_FRAME_BURST_OF(burst)  (WIRE_FRAME_BURST | (burst) << WIRE_FRAME_TURN)
@@ -1092,6 +1092,7 @@ _Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");
 _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
 _Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
 _Static_assert(sizeof(struct wire_sample) == 1480, "wire_sample");
+_Static_assert((WIRE_BURST_SERIALS + 1) % WIRE_BURSTS == 0, "serials go round as places do");
 _Static_assert(sizeof(struct wire_wait) == 1536, "wire_wait");
 _Static_assert(sizeof(struct wire_single_wait) == 152, "wire_single_wait");
 _Static_assert(sizeof(struct wire_sleeper) == 232, "wire_sleeper");

@@ -226,15 +226,14 @@ int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct t
 
 void tracer__set_burst_phase(struct tracer *tr, enum wire_burst_phase phase)
 {
-	uint32_t number = tr->skel->bss->burst_number, serial = tr->skel->bss->burst_serial;
+	uint32_t serial = tr->skel->bss->burst_serial;
 
 	if (phase == WIRE_BURST_BEGINS) {
-		number = (number + 1) % WIRE_BURSTS;
 		serial = (serial + 1) & WIRE_BURST_SERIALS;
-		__atomic_store_n(&tr->skel->bss->burst_number, number, __ATOMIC_SEQ_CST);
 		__atomic_store_n(&tr->skel->bss->burst_serial, serial, __ATOMIC_SEQ_CST);
 	} else if (phase == WIRE_BURST_OFF) {
-		__atomic_store_n(&tr->skel->bss->burst_ends_ns[number], now_ns(), __ATOMIC_SEQ_CST);
+		__atomic_store_n(&tr->skel->bss->burst_ends_ns[serial % WIRE_BURSTS], now_ns(),
+				 __ATOMIC_SEQ_CST);
 	}
 	__atomic_store_n(&tr->skel->bss->bursting, phase, __ATOMIC_SEQ_CST);
 }
