@@ -295,7 +295,8 @@ int on_switch(u64 *ctx)
 		cpu_is_left((void *)ctx[1], cpu_clock_turned());
 	if (leaves)
 		waits_begin((void *)ctx[1], ctx[0], cpu_clock_turned());
-	goes_on = current_is_target((void *)ctx[2]); /* asked anew: no room to keep it meanwhile */
+	/* Asked anew, as the stack has no room to keep the answer meanwhile. */
+	goes_on = current_is_target((void *)ctx[2]);
 	if (goes_on || !filter_tgids)
 		cpu_is_taken((void *)ctx[2], cpu_clock_turned());
 	if (goes_on)

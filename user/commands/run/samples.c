@@ -51,8 +51,9 @@ static void explain(int err)
 #define PROGRAM_NS 10000
 /* An interrupt of a clock, where that cannot be measured. */
 #define INTERRUPT_NS 20000
-/* What a sample's interrupt takes of a busy server, by what it takes of a loop: it finds the
- * kernel's code and data out of the caches, and so does the server what it needs next. */
+/* The interrupt takes so many times as much of a busy server as of the loop that measures it
+ * (docs/internals/sample-rate.md): it finds the kernel's code and data out of the caches, and the
+ * server does so with what it needs next. */
 #define INTERRUPT_BUSY 3
 
 /* As if tracing might cost so many percent, where it may cost anything. */
