@@ -15,24 +15,16 @@
 
 static void *stack_pointer;
 
-static unsigned long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ul + now.tv_nsec;
-}
-
 /* Waits for `ns`, and adds to *sum how long that has taken, as the thread is woken late. */
 TRACED void nap(unsigned long *sum, long ns)
 {
 	struct timespec time = {.tv_nsec = ns};
-	unsigned long from = now_ns();
+	unsigned long from = target_now_ns();
 
 	stack_pointer = __builtin_frame_address(0);
 	while (nanosleep(&time, &time))
 		;
-	*sum += now_ns() - from;
+	*sum += target_now_ns() - from;
 }
 
 /* Puts 6 KB between its caller and what it calls. */

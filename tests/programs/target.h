@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A function that stays one: not inlined, not cloned, not merged, nothing about it assumed. */
@@ -73,6 +74,15 @@ static inline void target_begin(int *argc, char ***argv)
 static inline unsigned long target_arg(int argc, char **argv, int index, unsigned long otherwise)
 {
 	return index < argc ? strtoul(argv[index], NULL, 0) : otherwise;
+}
+
+/* CLOCK_MONOTONIC. */
+static inline unsigned long target_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ul + now.tv_nsec;
 }
 
 static inline void target_count(const char *name, unsigned long count)

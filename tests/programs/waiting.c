@@ -17,23 +17,15 @@
 
 static unsigned long times, sleeper_ns, reader_ns, alone_ns;
 
-static unsigned long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ul + now.tv_nsec;
-}
-
 /* Waits for `ns`, and adds to *sum how long that has taken, as the thread is woken late. */
 TRACED void nap(unsigned long *sum, long ns)
 {
 	struct timespec time = {.tv_nsec = ns};
-	unsigned long from = now_ns();
+	unsigned long from = target_now_ns();
 
 	while (nanosleep(&time, &time))
 		;
-	__atomic_fetch_add(sum, now_ns() - from, __ATOMIC_RELAXED);
+	__atomic_fetch_add(sum, target_now_ns() - from, __ATOMIC_RELAXED);
 }
 
 TRACED void hear(unsigned long *sum, int timer, long ns)
@@ -42,10 +34,10 @@ TRACED void hear(unsigned long *sum, int timer, long ns)
 	unsigned long from, expired;
 
 	timerfd_settime(timer, 0, &time, NULL);
-	from = now_ns();
+	from = target_now_ns();
 	if (read(timer, &expired, sizeof(expired)) != sizeof(expired))
 		exit(1);
-	__atomic_fetch_add(sum, now_ns() - from, __ATOMIC_RELAXED);
+	__atomic_fetch_add(sum, target_now_ns() - from, __ATOMIC_RELAXED);
 }
 
 TRACED void sleeper(void)
