@@ -52,14 +52,6 @@ static int disk = -1, tasks, pipe_fds[2], other_fds[2], unix_fds[2], tcp_fds[2],
 static void (*volatile help)(void);
 static volatile unsigned long sink;
 
-static unsigned long now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ul + now.tv_nsec;
-}
-
 static void fail_if(int failed)
 {
 	if (failed) {
@@ -84,7 +76,7 @@ static void spin(unsigned long rounds)
 
 static void spin_ns(unsigned long ns)
 {
-	for (unsigned long until = now_ns() + ns; now_ns() < until;)
+	for (unsigned long until = target_now_ns() + ns; target_now_ns() < until;)
 		spin(100);
 }
 
@@ -387,11 +379,11 @@ TRACED void tick(int slow)
 
 TRACED void save(int slow)
 {
-	unsigned long until = now_ns() + EXTRA_NS;
+	unsigned long until = target_now_ns() + EXTRA_NS;
 
 	static char block[4096] __attribute__((aligned(4096)));
 
-	while (slow && now_ns() < until)
+	while (slow && target_now_ns() < until)
 		fail_if(pwrite(disk, block, sizeof(block), 0) != sizeof(block));
 }
 

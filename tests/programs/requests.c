@@ -47,14 +47,6 @@ static int closed;
 static unsigned long handled;
 static volatile unsigned int sink;
 
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * 1000000000ull + ts.tv_nsec;
-}
-
 static void spin(unsigned int times)
 {
 	while (times--)
@@ -87,7 +79,7 @@ TRACED void run(struct task *t, uint64_t number)
 	spin(100);
 	if (number % 10 == 0 && number < threads * requests * tasks)
 		new_task(t->request);
-	t->end.inner_ns = now_ns();
+	t->end.inner_ns = target_now_ns();
 }
 
 TRACED void parse(struct request *r)
@@ -104,12 +96,12 @@ TRACED void look_up(struct request *r)
 
 TRACED void handle(struct request *r)
 {
-	r->begin.inner_ns = now_ns();
+	r->begin.inner_ns = target_now_ns();
 	parse(r);
 	look_up(r);
 	for (unsigned long i = 0; i < tasks; i++)
 		new_task(r);
-	r->end.inner_ns = now_ns();
+	r->end.inner_ns = target_now_ns();
 }
 
 static void *serve(void *arg)
@@ -121,9 +113,9 @@ static void *serve(void *arg)
 		struct request *r = &s->requests[i];
 
 		r->slow = i % 10 == 3;
-		r->begin.outer_ns = now_ns();
+		r->begin.outer_ns = target_now_ns();
 		handle(r);
-		r->end.outer_ns = now_ns();
+		r->end.outer_ns = target_now_ns();
 		__atomic_fetch_add(&handled, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
@@ -146,7 +138,7 @@ static void *work(void *arg)
 			last = &first;
 		pthread_mutex_unlock(&lock);
 		run(t, t->number);
-		t->end.outer_ns = now_ns();
+		t->end.outer_ns = target_now_ns();
 		pthread_mutex_lock(&lock);
 		tasks_done++;
 	}

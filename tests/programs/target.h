@@ -76,7 +76,7 @@ static inline unsigned long target_arg(int argc, char **argv, int index, unsigne
 	return index < argc ? strtoul(argv[index], NULL, 0) : otherwise;
 }
 
-/* CLOCK_MONOTONIC. */
+/* The time, in ns of CLOCK_MONOTONIC. */
 static inline unsigned long target_now_ns(void)
 {
 	struct timespec now;

@@ -53,7 +53,8 @@ static void explain(int err)
 #define INTERRUPT_NS 20000
 /* The interrupt takes so many times as much of a busy server as of the loop that measures it
  * (docs/internals/sample-rate.md): it finds the kernel's code and data out of the caches, and the
- * server does so with what it needs next. */
+ * server does so with what it needs next. Where samples only tell what probes cost (-F alone) it
+ * counts as measured. */
 #define INTERRUPT_BUSY 3
 
 /* As if tracing might cost so many percent, where it may cost anything. */
