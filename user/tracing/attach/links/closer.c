@@ -18,6 +18,7 @@
 
 #include "attach/links/cpus/near.h"
 #include "attach/links/cpus/quiet.h"
+#include "attach/links/fork_lock.h"
 #include "attach/links/trace_event.h"
 #include "target/process.h"
 #include "util/clock.h"
@@ -33,6 +34,9 @@
 #define STILL_MOST 1000000
 #define LEAST_NS   900 /* for a probe, until more is known: less than the usual 1.4 us */
 #define TELLING	   16  /* probes: of fewer, the time for all else counts too much */
+/* Where the target stands still for that: from look to look, and until the first of them. */
+#define QUIET_NS   30000
+#define QUIET_MOST 5000000
 
 /* Wall time after which the next one begins in any case. */
 #define OUT_NS	    100000000
@@ -123,22 +127,35 @@ static bool latest_waits(const struct closer *c)
 	return t.tid && !process__thread_runs(&t);
 }
 
-/* Waits until the closing that has begun last, of so many probes, has them out. `clock`: its
- * thread's CPU time; the thread ends after the job has. */
-static void wait_out(struct closer *c, clockid_t clock, uint64_t probes)
+static uint64_t at_most(uint64_t ns, uint64_t most_ns)
 {
-	uint64_t least_ns = c->least_ns ? c->least_ns * 2 / 3 : LEAST_NS;
-	uint64_t still_ns = STILL_NS + probes * STILL_MORE, ns = 0, before_ns;
+	return ns < most_ns ? ns : most_ns;
+}
+
+/* From look to look at whether so many probes are out. */
+static uint64_t still_ns(bool quiet, uint64_t probes)
+{
+	uint64_t ns = STILL_NS + probes * STILL_MORE;
+
+	return quiet ? QUIET_NS : at_most(ns, STILL_MOST);
+}
+
+/* Waits until the closing that has begun last, of so many probes, has them out. `clock`: its
+ * thread's CPU time; the thread ends after the job has. `quiet`: the target stands still for that,
+ * so it is looked at often. */
+static void wait_out(struct closer *c, clockid_t clock, uint64_t probes, bool quiet)
+{
+	uint64_t least_ns = c->least_ns ? c->least_ns * 2 / 3 : LEAST_NS, ns = 0, before_ns;
 	uint64_t until_ns = now_ns() + OUT_NS + probes * OUT_MORE_NS;
 
-	if (still_ns > STILL_MOST)
-		still_ns = STILL_MOST;
+	if (quiet)
+		sleep_unlocked(c, at_most(probes * least_ns, QUIET_MOST));
 	while (c->latest && probes && now_ns() < until_ns) {
 		before_ns = ns;
 		ns = clock_ns(clock);
 		if (ns >= probes * least_ns && ns == before_ns && latest_waits(c))
 			break;
-		sleep_unlocked(c, still_ns);
+		sleep_unlocked(c, still_ns(quiet, probes));
 	}
 	c->latest = NULL;
 	pthread_cond_broadcast(&c->done);
@@ -178,7 +195,8 @@ static void *begin_all(void *arg)
 		/* It cannot end before we let go of the lock. */
 		if (pthread_getcpuclockid(thread, &clock))
 			c->latest = NULL;
-		wait_out(c, clock, probes);
+		wait_out(c, clock, probes, quiet);
+		fork_lock__used();
 		if (quiet)
 			quiet__end();
 	}

@@ -14,6 +14,7 @@
 #include "attach/links/closer.h"
 #include "attach/links/cpus/near.h"
 #include "attach/links/cpus/quiet.h"
+#include "attach/links/fork_lock.h"
 #include "attach/links/loader.h"
 #include "attach/links/refusal.h"
 #include "attach/links/skeleton.h"
@@ -193,15 +194,20 @@ static int links_number(struct links *l)
 static void make(const struct links *l, const struct link_spec *spec, struct held *made)
 {
 	bool quiet;
+	int own;
 
 	if (made->is_event) {
 		made->fd = trace_event__open(l->events, spec, &made->event);
 		return;
 	}
+	own = fork_lock__prepare(spec);
+	if (own >= 0)
+		closer__close(l->closer, own, 0);
 	quiet = quiet__begin(&l->near, spec->cnt);
 	if (!quiet)
 		near__go(&l->near, spec->cnt);
 	made->fd = link__create(spec);
+	fork_lock__used();
 	if (quiet)
 		quiet__end();
 	else
