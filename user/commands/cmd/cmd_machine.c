@@ -141,7 +141,8 @@ static int start(struct look *l)
 {
 	const struct options *o = l->o;
 	const struct target nobody = {0};
-	const struct watch_times times = {o->duration_ns, o->interval_ns, 0, 0};
+	const struct watch_times times = {.duration_ns = o->duration_ns,
+					  .interval_ns = o->interval_ns};
 	struct watch_fds fds = {.out = l->out.file ? fileno(l->out.file) : -1,
 				.life = -1,
 				.link_holder = -1,

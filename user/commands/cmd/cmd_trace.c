@@ -143,13 +143,27 @@ static void start_stream(struct run *r)
 /* Nobody watches what is always on. */
 #define CALM_NS 300000000ull
 
+/* Who looks at a screen sees the first interval as early as if attaching had taken no time, once a
+ * quarter of it has been traced. Programs that read the output have whole ones. */
+static uint64_t first_interval_ns(const struct run *r)
+{
+	const struct options *o = r->o;
+	bool for_people = o->verb == VERB_TOP || (r->out.sink && r->out.sink->accounts);
+	uint64_t took_ns = now_ns() - r->command_ns, least_ns = o->interval_ns / 4;
+
+	if (!for_people || r->target->launch || o->skip_ns || o->paused)
+		return o->interval_ns;
+	return took_ns + least_ns < o->interval_ns ? o->interval_ns - took_ns : least_ns;
+}
+
 static int run_start(struct run *r)
 {
 	const struct watch_times times = {
-		r->o->duration_ns,
-		r->server ? r->o->serve_interval_ns : r->o->interval_ns,
-		r->o->skip_ns,
-		r->o->share ? CALM_NS : 0,
+		.duration_ns = r->o->duration_ns,
+		.interval_ns = r->server ? r->o->serve_interval_ns : r->o->interval_ns,
+		.first_ns = r->server ? 0 : first_interval_ns(r),
+		.skip_ns = r->o->skip_ns,
+		.tick_ns = r->o->share ? CALM_NS : 0,
 	};
 	struct life *life = tracer__life(r->tracer);
 	struct watch_fds fds = {
@@ -558,7 +572,7 @@ static int command_status(struct run *r, enum watch_event end)
 
 int trace_and_tell(const struct options *o, bool *recorded)
 {
-	struct run r = {.o = o, .early_status = 1};
+	struct run r = {.o = o, .early_status = 1, .command_ns = now_ns()};
 	enum watch_event end = WATCH_CLOSED;
 	int err, close_err, status;
 

@@ -110,6 +110,7 @@ struct run {
 	struct profile *before;	 /* what the intervals so far have shown */
 	uint32_t untold;	 /* intervals since that could not be written */
 	double start_time;
+	uint64_t command_ns;  /* when the command began to prepare the run */
 	uint64_t surveyed_ns; /* before the start: see budget/survey.h */
 	uint64_t start_ns, stop_ns;
 };

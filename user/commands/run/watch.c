@@ -165,14 +165,19 @@ void watch__free(struct watch *w)
 	free(w);
 }
 
-static int timer_start(uint64_t ns, bool repeat)
+static struct timespec timespec_of(uint64_t ns)
 {
-	struct timespec ts = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
-	struct itimerspec when = {.it_value = ts,
-				  .it_interval = repeat ? ts : (struct timespec){0}};
+	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};
+}
+
+/* Expires after `first_ns`, and then each `ns`; 0: once. Returns -1 if there is none. */
+static int timer_start(uint64_t first_ns, uint64_t ns)
+{
+	struct itimerspec when = {.it_value = timespec_of(first_ns),
+				  .it_interval = timespec_of(ns)};
 	int fd;
 
-	if (!ns)
+	if (!first_ns)
 		return -1;
 	fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (fd >= 0)
@@ -184,6 +189,7 @@ int watch__start(struct watch *w, const struct target *t, const struct watch_fds
 		 const struct watch_times *times)
 {
 	struct pollfd *grown = reallocarray(w->fds, AT_TARGETS + t->processes_cnt, sizeof(*grown));
+	uint64_t tick_ns = times->tick_ns ? times->tick_ns : TICK_NS;
 	struct stat st;
 
 	if (!grown)
@@ -197,10 +203,11 @@ int watch__start(struct watch *w, const struct target *t, const struct watch_fds
 	grown[AT_KEEPER].fd = fds->link_holder;
 	grown[AT_KEYS].fd = fds->keys;
 	w->screen = fds->screen;
-	grown[AT_DURATION].fd = timer_start(times->duration_ns, false);
-	grown[AT_INTERVAL].fd = timer_start(times->interval_ns, true);
-	grown[AT_SKIP].fd = timer_start(times->skip_ns, false);
-	grown[AT_TICK].fd = timer_start(times->tick_ns ? times->tick_ns : TICK_NS, true);
+	grown[AT_DURATION].fd = timer_start(times->duration_ns, 0);
+	grown[AT_INTERVAL].fd = timer_start(times->first_ns ? times->first_ns : times->interval_ns,
+					    times->interval_ns);
+	grown[AT_SKIP].fd = timer_start(times->skip_ns, 0);
+	grown[AT_TICK].fd = timer_start(tick_ns, tick_ns);
 	/* The writing end of a pipe reports an error once the reader has gone. */
 	if (!fstat(fds->out, &st) && (S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
 		grown[AT_OUTPUT] = (struct pollfd){fds->out, 0, 0};
@@ -214,7 +221,7 @@ void watch__look_in(struct watch *w, uint64_t ns)
 	if (w->fds[AT_LOOK].fd >= 0)
 		timerfd_settime(w->fds[AT_LOOK].fd, 0, &when, NULL);
 	else
-		w->fds[AT_LOOK].fd = timer_start(ns, false);
+		w->fds[AT_LOOK].fd = timer_start(ns, 0);
 }
 
 /* Whether a timer has expired, or a signal come; takes note of it. */

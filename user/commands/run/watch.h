@@ -43,7 +43,8 @@ void watch__free(struct watch *w); /* accepts NULL */
 /* From the start of watching; 0: none. */
 struct watch_times {
 	uint64_t duration_ns, interval_ns, skip_ns;
-	uint64_t tick_ns; /* from one WATCH_TICK to the next; 0: a tenth of a second */
+	uint64_t first_ns; /* the first interval; 0: as long as the others */
+	uint64_t tick_ns;  /* from one WATCH_TICK to the next; 0: a tenth of a second */
 };
 
 /* Descriptors to watch beside the targets; -1: not there. Borrowed. */

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The clock of a run: intervals, the first of which may be shorter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "run/watch.h"
+#include "target/target.h"
+#include "util/clock.h"
+
+#define MS   1000000ull
+#define HOUR (3600ull * 1000 * MS)
+
+static struct watch *watch;
+static const struct target nobody;
+static const struct watch_fds no_fds = {.out = -1, .life = -1, .link_holder = -1, .keys = -1};
+
+static int setup(void **state)
+{
+	return watch__new(false, &watch);
+}
+
+static int teardown(void **state)
+{
+	watch__free(watch);
+	return 0;
+}
+
+/* When the next interval has passed, ns after `began_ns`. */
+static uint64_t next_interval_ns(uint64_t began_ns)
+{
+	while (watch__next(watch) != WATCH_INTERVAL)
+		;
+	return now_ns() - began_ns;
+}
+
+static void the_first_may_be_shorter(void **state)
+{
+	const struct watch_times times = {.first_ns = 1 * MS, .interval_ns = HOUR};
+
+	assert_int_equal(watch__start(watch, &nobody, &no_fds, &times), 0);
+	next_interval_ns(0); /* or the test would take an hour */
+}
+
+static void all_are_as_long(void **state)
+{
+	const struct watch_times times = {.interval_ns = 20 * MS};
+	uint64_t began_ns = now_ns();
+
+	assert_int_equal(watch__start(watch, &nobody, &no_fds, &times), 0);
+	assert_true(next_interval_ns(began_ns) >= 20 * MS);
+	assert_true(next_interval_ns(began_ns) >= 40 * MS);
+}
+
+/* The others follow at their own pace. */
+static void the_second_is_whole(void **state)
+{
+	const struct watch_times times = {.first_ns = 1 * MS, .interval_ns = 20 * MS};
+	uint64_t began_ns = now_ns();
+
+	assert_int_equal(watch__start(watch, &nobody, &no_fds, &times), 0);
+	assert_true(next_interval_ns(began_ns) >= 1 * MS);
+	assert_true(next_interval_ns(began_ns) >= 21 * MS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(the_first_may_be_shorter, setup, teardown),
+		cmocka_unit_test_setup_teardown(all_are_as_long, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_second_is_whole, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
