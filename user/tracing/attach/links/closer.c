@@ -132,12 +132,13 @@ static uint64_t at_most(uint64_t ns, uint64_t most_ns)
 	return ns < most_ns ? ns : most_ns;
 }
 
-/* From look to look at whether so many probes are out. */
-static uint64_t still_ns(bool quiet, uint64_t probes)
+/* How long a closing's CPU time has to stand still, at `ns`, before its probes count as out. */
+static uint64_t still_ns(const struct closer *c, bool quiet, uint64_t probes, uint64_t ns)
 {
-	uint64_t ns = STILL_NS + probes * STILL_MORE;
-
-	return quiet ? QUIET_NS : at_most(ns, STILL_MOST);
+	/* Nearly what so many have always taken, and nobody else runs who could be waited for. */
+	if (quiet && c->least_ns && ns >= probes * c->least_ns * 9 / 10)
+		return QUIET_NS;
+	return at_most(STILL_NS + probes * STILL_MORE, STILL_MOST);
 }
 
 /* Waits until the closing that has begun last, of so many probes, has them out. `clock`: its
@@ -145,17 +146,21 @@ static uint64_t still_ns(bool quiet, uint64_t probes)
  * so it is looked at often. */
 static void wait_out(struct closer *c, clockid_t clock, uint64_t probes, bool quiet)
 {
-	uint64_t least_ns = c->least_ns ? c->least_ns * 2 / 3 : LEAST_NS, ns = 0, before_ns;
-	uint64_t until_ns = now_ns() + OUT_NS + probes * OUT_MORE_NS;
+	uint64_t least_ns = probes * (c->least_ns ? c->least_ns * 2 / 3 : LEAST_NS), ns = 0, now;
+	uint64_t at_ns = now_ns(), since_ns = at_ns,
+		 until_ns = at_ns + OUT_NS + probes * OUT_MORE_NS;
 
 	if (quiet)
-		sleep_unlocked(c, at_most(probes * least_ns, QUIET_MOST));
-	while (c->latest && probes && now_ns() < until_ns) {
-		before_ns = ns;
-		ns = clock_ns(clock);
-		if (ns >= probes * least_ns && ns == before_ns && latest_waits(c))
+		sleep_unlocked(c, at_most(least_ns, QUIET_MOST));
+	for (; c->latest && probes && at_ns < until_ns; at_ns = now_ns()) {
+		now = clock_ns(clock);
+		if (now != ns)
+			since_ns = at_ns;
+		else if (ns >= least_ns && at_ns >= since_ns + still_ns(c, quiet, probes, ns) &&
+			 latest_waits(c))
 			break;
-		sleep_unlocked(c, still_ns(quiet, probes));
+		ns = now;
+		sleep_unlocked(c, quiet ? QUIET_NS : still_ns(c, quiet, probes, ns));
 	}
 	c->latest = NULL;
 	pthread_cond_broadcast(&c->done);
