@@ -38,8 +38,7 @@
 #define AGAIN_NS      (60 * MS)	  /* the same of the second look */
 #define AGAIN_COST_NS (10 * MS)
 #define AGAIN_SHARE   0.5	  /* what it may cost, of the target's own CPU time */
-#define AGAIN_TIMES   2		  /* that there is one, */
-#define AGAIN_MOST_NS (1000 * MS) /* and from when on there is none any more */
+#define AGAIN_MOST_NS (1000 * MS) /* after so long there is none any more */
 #define STEP_NS	      (MS / 2)
 #define WAIT_NS	      (40 * MS) /* longer at most, for those that stand for all to run so long */
 
@@ -258,9 +257,8 @@ static int look_at_all(struct survey *s)
 /* All but the dearest, together. A turn of some milliseconds may have met a moment that is not like
  * others; and what is called a hundred times a second is too much for a server that calls a
  * thousand functions as often, but hardly shows in a turn. Where that can be ruled out, those that
- * were not called at all are spared: they are most, and each probe takes 10 us to come and go.
- * *whole: it has not been cut short, or there was nothing to look at. */
-static int look_again(struct survey *s, bool *whole)
+ * were not called at all are spared: they are most, and each probe takes 10 us to come and go. */
+static int look_again(struct survey *s)
 {
 	const struct plan *p = s->in->plan;
 	int64_t cnt = forecast__again(s->functions, p->functions_cnt, AGAIN_SHARE, s->list);
@@ -278,28 +276,11 @@ static int look_again(struct survey *s, bool *whole)
 	log_debug("survey: what was not called at all may cost %.2f %%; %u functions are counted "
 		  "once more",
 		  100 * unseen, t.cnt);
-	*whole = cnt <= 0 || !t.cnt;
-	if (*whole)
+	if (cnt <= 0 || !t.cnt)
 		return cnt < 0 ? (int)cnt : 0;
 	err = take_turn(s, &t, AGAIN_NS, AGAIN_COST_NS);
 	if (!err)
 		judge_turn(s, &t);
-	*whole = t.took_ns >= AGAIN_NS;
-	return err;
-}
-
-/* Until a look has cost so little that it lasted as long as it should: first looks are short, so of
- * a server that calls a thousand functions for each request they have seen a part. */
-static int look_until_known(struct survey *s)
-{
-	bool whole = false;
-	int err = 0;
-
-	for (int i = 0; !err && !whole && i < AGAIN_TIMES; i++) {
-		if (now_ns() - s->start_ns >= AGAIN_MOST_NS)
-			break;
-		err = look_again(s, &whole);
-	}
 	return err;
 }
 
@@ -328,8 +309,8 @@ int survey__make(const struct budget_inputs *in, struct survey_result *out)
 		err = look_at_all(&s);
 	if (!err) {
 		share = forecast__share(s.functions, in->plan->functions_cnt);
-		if (share > CALM * in->limit)
-			err = look_until_known(&s);
+		if (share > CALM * in->limit && now_ns() < s.start_ns + AGAIN_MOST_NS)
+			err = look_again(&s);
 	}
 	tracer__end_survey(in->tracer);
 	if (!err) {
