@@ -189,6 +189,8 @@ class Intervals(harness.TestCase):
                                       "open": 0, "lost": 0})
         starts = [document["start_time"] for document in documents]
         self.assertEqual(starts, sorted(starts))
+        # Shorter first intervals are for screens.
+        self.assertGreaterEqual(documents[0]["duration_ns"], 200_000_000)
 
     def test_ended_threads_make_room(self):
         """Far more paths than there is room for, though never at once: none is lost."""

@@ -66,12 +66,24 @@ static void the_second_is_whole(void **state)
 	assert_true(next_interval_ns(began_ns) >= 21 * MS);
 }
 
+static void the_first_begins_with_the_command(void **state)
+{
+	assert_int_equal(watch__first_interval(1000 * MS, 0), 1000 * MS);
+	assert_int_equal(watch__first_interval(1000 * MS, 400 * MS), 600 * MS);
+	assert_int_equal(watch__first_interval(1000 * MS, 749 * MS), 251 * MS);
+	/* There must be something to tell. */
+	assert_int_equal(watch__first_interval(1000 * MS, 751 * MS), 250 * MS);
+	assert_int_equal(watch__first_interval(1000 * MS, HOUR), 250 * MS);
+	assert_int_equal(watch__first_interval(0, HOUR), 0); /* no intervals */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_first_may_be_shorter, setup, teardown),
 		cmocka_unit_test_setup_teardown(all_are_as_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_second_is_whole, setup, teardown),
+		cmocka_unit_test(the_first_begins_with_the_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

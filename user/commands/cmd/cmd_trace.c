@@ -143,17 +143,16 @@ static void start_stream(struct run *r)
 /* Nobody watches what is always on. */
 #define CALM_NS 300000000ull
 
-/* Who looks at a screen sees the first interval as early as if attaching had taken no time, once a
- * quarter of it has been traced. Programs that read the output have whole ones. */
+/* Who looks at a screen has a shorter first interval. Programs that read the output have whole
+ * ones, as have commands, whose start is theirs. */
 static uint64_t first_interval_ns(const struct run *r)
 {
 	const struct options *o = r->o;
 	bool for_people = o->verb == VERB_TOP || (r->out.sink && r->out.sink->accounts);
-	uint64_t took_ns = now_ns() - r->command_ns, least_ns = o->interval_ns / 4;
 
 	if (!for_people || r->target->launch || o->skip_ns || o->paused)
 		return o->interval_ns;
-	return took_ns + least_ns < o->interval_ns ? o->interval_ns - took_ns : least_ns;
+	return watch__first_interval(o->interval_ns, now_ns() - r->command_ns);
 }
 
 static int run_start(struct run *r)

@@ -165,6 +165,13 @@ void watch__free(struct watch *w)
 	free(w);
 }
 
+uint64_t watch__first_interval(uint64_t interval_ns, uint64_t start_ns)
+{
+	uint64_t least_ns = interval_ns / 4;
+
+	return start_ns < interval_ns - least_ns ? interval_ns - start_ns : least_ns;
+}
+
 static struct timespec timespec_of(uint64_t ns)
 {
 	return (struct timespec){.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000};

@@ -47,6 +47,10 @@ struct watch_times {
 	uint64_t tick_ns;  /* from one WATCH_TICK to the next; 0: a tenth of a second */
 };
 
+/* How long the first interval is, in ns, so that its result is there as early as if the start,
+ * which took `start_ns`, had taken no time; but a quarter of an interval at least. */
+uint64_t watch__first_interval(uint64_t interval_ns, uint64_t start_ns);
+
 /* Descriptors to watch beside the targets; -1: not there. Borrowed. */
 struct watch_fds {
 	int out;	 /* for a closed pipe */
