@@ -11,7 +11,7 @@
  * that was busy when it was looked at, as many functions as BUSY were called, what was not will
  * hardly be soon; of one that was not, anything may. */
 #define MANY	  16
-#define MANY_MORE 64
+#define MANY_MORE 128
 #define FEW	  2
 #define BUSY	  32
 /* Groups of all objects and processes, about: each has up to four links, which are files, and twice
