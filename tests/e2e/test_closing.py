@@ -10,7 +10,7 @@ from harness import PROFTRACE
 
 TRACING = "/sys/kernel/tracing"
 CLOSER = "proftrace-links"
-MOST = 1000  # of 10,000 probes; some 10,000 where closings are side by side
+MOST = 100  # some 10,000 where closings are side by side
 
 
 @contextlib.contextmanager

@@ -223,7 +223,7 @@ int watch__start(struct watch *w, const struct target *t, const struct watch_fds
 
 void watch__look_in(struct watch *w, uint64_t ns)
 {
-	struct itimerspec when = {.it_value = {ns / 1000000000, ns % 1000000000}};
+	struct itimerspec when = {.it_value = timespec_of(ns)};
 
 	if (w->fds[AT_LOOK].fd >= 0)
 		timerfd_settime(w->fds[AT_LOOK].fd, 0, &when, NULL);
