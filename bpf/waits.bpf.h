@@ -7,6 +7,11 @@
  *
  * The entry of a place is its thread's alone. Interrupts are off at a switch, so nothing of ours
  * interrupts this.
+ *
+ * Finding a place takes about 0.5 us. Within a budget a thread that waits often, as four threads of
+ * python3 that hand on one lock 47,000 times a second, has few of these waits looked at, drawn by
+ * lot, and each of them stands for as many as were not. Waits of a millisecond or more count as
+ * themselves, looked at or not.
  */
 #ifndef PROFTRACE_WAITS_BPF_H
 #define PROFTRACE_WAITS_BPF_H
@@ -39,6 +44,26 @@ struct {
 	__type(value, struct stack_copy);
 } stack_copies SEC(".maps");
 
+/* Within a budget: see share_wait(). */
+const volatile bool waits_shared = false;
+
+/* Waits of one thread that look alike: in one system call, with the same instruction, stack pointer
+ * and first argument; or all for which it was preempted. */
+struct wait_habit {
+	u64 hash;   /* of the place's entry where such a wait was found last */
+	u32 place;  /* that entry, plus 1; 0: none */
+	u32 tag;    /* tells such waits from others that have this place in the table */
+	u32 period; /* a stretch of time, by its number, */
+	u32 looks;  /* and so many of them were looked at in it, each for itself */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wait_habit);
+} wait_habits SEC(".maps");
+
 struct wire_wait_counts wait_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64))) = {};
 
 #ifndef PROFTRACE_BASIC
@@ -48,6 +73,12 @@ struct wire_wait_counts wait_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64
 #define WAIT_PERIOD  27
 #define WAIT_UNWINDS 128
 #define WAIT_AHEAD   2048
+
+/* Of waits that look alike so many are looked at in each of those 2^27 ns; of others one in so
+ * many. What takes longer than WIRE_WAIT_LONG_NS stands for itself. */
+#define WAIT_LOOKS	16
+#define PREEMPTED_LOOKS 128 /* in whatever call: so many are mostly shorter than that */
+#define WAIT_SHARE	16
 
 /* Of include/linux/sched.h: */
 #define TASK_DEAD_STATE 0x80	   /* TASK_DEAD */
@@ -72,7 +103,7 @@ static __always_inline struct wire_waiter *waiter_of(const struct task_struct *t
 }
 
 /* A walk over the words where a wait's return addresses lay, which mixes them into `guard`. */
-struct wait_look {
+struct guard_walk {
 	const struct wire_wait *wait;
 	const struct stack_copy *copy;
 	u64 sp;
@@ -84,7 +115,7 @@ struct wait_look {
 #define LOOK_WORDS 5
 _Static_assert(WIRE_WAIT_SLOTS % LOOK_WORDS == 0, "steps cover all slots");
 
-static long wait_look_step(u32 step, struct wait_look *l)
+static long guard_step(u32 step, struct guard_walk *l)
 {
 	const struct wire_wait *w = l->wait;
 	u32 first = step * LOOK_WORDS, cnt;
@@ -130,12 +161,12 @@ __noinline u64 wait_guard(u32 at, u64 sp)
 {
 	u32 zero = 0;
 	struct stack_copy *copy = bpf_map_lookup_elem(&stack_copies, &zero);
-	struct wait_look l = {.wait = wait_at(at), .copy = copy, .sp = sp};
+	struct guard_walk l = {.wait = wait_at(at), .copy = copy, .sp = sp};
 
 	if (!l.wait || !copy)
 		return 0;
 	l.copied = stack_copy_make(copy, l.wait, sp);
-	bpf_loop(WIRE_WAIT_SLOTS / LOOK_WORDS, wait_look_step, &l, 0);
+	bpf_loop(WIRE_WAIT_SLOTS / LOOK_WORDS, guard_step, &l, 0);
 	return l.guard;
 }
 
@@ -283,14 +314,94 @@ static __always_inline void wait_forget(struct wire_waiter *waiter)
 	__sync_fetch_and_add(&wait_counts_here()->lost, 1);
 }
 
+/* Whether the entry where a wait was found whose like begins now is still that. Another CPU may
+ * have changed the habit meanwhile, so it must be one of the thread's own. */
+static __always_inline bool is_place_of(const struct wait_habit *habit, u64 pid_tgid)
+{
+	const struct wire_wait *w = habit->place ? wait_at(habit->place - 1) : 0;
+
+	return w && w->hash == habit->hash && w->state == WIRE_WAIT_READY &&
+	       w->spot.pid_tgid == pid_tgid;
+}
+
+/* Decides for how many waits the one that the current thread begins in that system call stands if
+ * it is looked at, waiter->share; 0: it is not, but taken to be where its like was last. Drawn
+ * before anything is known of it, so sums are right on average. Global, as wait_place(). */
+__noinline u32 share_wait(struct wire_waiter *waiter, u32 call, u64 now)
+{
+	const struct pt_regs *regs = (void *)bpf_task_pt_regs(current_task());
+	u32 at, tag, period = now >> WAIT_PERIOD, most = WAIT_LOOKS;
+	u64 hash = (u64)call << 32;
+	struct wait_habit *habit;
+
+	if (!waiter)
+		return 0;
+	MIX(hash, waiter->pid_tgid);
+	if (call == WIRE_WAIT_PREEMPTED) {
+		most = PREEMPTED_LOOKS;
+	} else {
+		MIX(hash, instruction_pointer(regs));
+		MIX(hash, stack_pointer(regs));
+		MIX(hash, first_argument(regs));
+	}
+	at = hash & (WIRE_WAIT_HABITS - 1);
+	tag = hash >> 32;
+	habit = bpf_map_lookup_elem(&wait_habits, &at);
+	if (!habit)
+		return 0;
+	waiter->habit = at + 1;
+	if (habit->tag != tag) {
+		habit->tag = tag;
+		habit->place = habit->looks = 0;
+	}
+	if (habit->period != period) {
+		habit->period = period;
+		habit->looks = 0;
+	}
+	if (!is_place_of(habit, waiter->pid_tgid) || habit->looks < most) {
+		habit->looks++;
+	} else if (bpf_get_prandom_u32() % WAIT_SHARE == 0) {
+		waiter->share = WAIT_SHARE;
+	} else {
+		waiter->share = 0;
+		waiter->wait = habit->place;
+	}
+	return waiter->share;
+}
+
+/* Where the current thread waits that has just been looked at. */
+static __always_inline void note_habit(const struct wire_waiter *waiter, u64 hash)
+{
+	u32 at = waiter->habit - 1;
+	struct wait_habit *habit = waiter->habit ? bpf_map_lookup_elem(&wait_habits, &at) : 0;
+
+	if (!habit)
+		return;
+	habit->hash = hash;
+	habit->place = waiter->wait;
+}
+
+/* Finds where the current thread, which leaves the CPU, waits. Returns the place in the table, plus
+ * 1; 0: it found no room. */
+static __always_inline u32 wait_look(const struct task_struct *task, u32 state, u32 call,
+				     const struct pt_regs *regs)
+{
+	struct wait_cause cause = {.call = call};
+
+	cause.reason = wait_reason(task, state, call, regs, &cause.lock);
+	if (cause.reason != WIRE_REASON_TIMER && !cause.lock && call < WIRE_CALLS &&
+	    call_files[call] == WIRE_CALL_OF_FILE)
+		cause.lock = file_name((u64)descriptor_file(first_argument(regs)));
+	return wait_place(&cause);
+}
+
 /* The current thread leaves the CPU. */
 static __always_inline void wait_begins(const struct task_struct *task, bool preempted, u64 now)
 {
 	const struct pt_regs *regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	struct wire_waiter *waiter = waiter_of(task);
-	struct wait_cause cause = {};
 	struct wire_wait *w;
-	u32 state;
+	u32 state, call;
 
 	if (!waiter)
 		return;
@@ -303,14 +414,19 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 		waiter->woken_ns = now;
 	if ((state & TASK_DEAD_STATE) || !task->mm || is_at_breakpoint(regs))
 		return;
-	cause.call = !preempted && state ? sample_call(regs) : WIRE_WAIT_PREEMPTED;
-	cause.reason = wait_reason(task, state, cause.call, regs, &cause.lock);
-	if (cause.reason != WIRE_REASON_TIMER && !cause.lock && cause.call < WIRE_CALLS &&
-	    call_files[cause.call] == WIRE_CALL_OF_FILE)
-		cause.lock = file_name((u64)descriptor_file(first_argument(regs)));
+	call = !preempted && state ? sample_call(regs) : WIRE_WAIT_PREEMPTED;
 	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
-	waiter->wait = wait_place(&cause);
+	waiter->share = 1;
+	waiter->habit = 0;
+	if (waits_shared && (call < WIRE_CALLS || call == WIRE_WAIT_PREEMPTED))
+		share_wait(waiter, call, now);
+	if (waiter->share)
+		waiter->wait = wait_look(task, state, call, regs);
+	else
+		__sync_fetch_and_add(&wait_counts_here()->shared, 1);
 	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+	if (w && waiter->share)
+		note_habit(waiter, w->hash);
 	if (w)
 		w->since = now;
 	else
@@ -342,6 +458,7 @@ static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 	struct wire_waiter *waiter = waiter_of(task);
 	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, woken;
 	struct wire_wait *w;
+	u32 share;
 
 	if (!waiter || !waiter->wait || waiter->pid_tgid != pid_tgid)
 		return;
@@ -355,15 +472,18 @@ static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 	woken = waiter->woken_ns;
 	if (!since || now <= since)
 		return;
+	share = now - since < WIRE_WAIT_LONG_NS ? waiter->share : 1;
+	if (!share)
+		return;
 	if (woken && woken < now && w->call != WIRE_WAIT_PREEMPTED) {
 		if (woken < since)
 			woken = since;
-		w->ready_ns += now - woken;
+		w->ready_ns += (now - woken) * share;
 		if (waiter->waker)
-			wait_blame(w, waiter->waker, woken - since);
+			wait_blame(w, waiter->waker, (woken - since) * share);
 	}
-	w->ns += now - since;
-	w->cnt++;
+	w->ns += (now - since) * share;
+	w->cnt += share;
 }
 
 /* Whether a thread in that system call may have ended a wait for that reason: else it was merely
@@ -430,7 +550,7 @@ static __always_inline void wait_woken(const struct task_struct *task)
 	if (!current_is_target(waker))
 		return;
 	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
-	if (w)
+	if (w && (waiter->share || waiter->woken_ns - w->since >= WIRE_WAIT_LONG_NS))
 		waiter->waker = waker_place(waker, w);
 }
 

@@ -813,6 +813,9 @@ struct wire_sample_counts {
  */
 #define WIRE_WAIT_SLOTS	 35    /* return addresses that tell a place from others with its hash */
 #define WIRE_WAIT_PLACES 8     /* that are looked at for one */
+#define WIRE_WAIT_HABITS 8192  /* see struct wait_habit */
+/* Waits that take as long count as themselves alone, and are told while they last. */
+#define WIRE_WAIT_LONG_NS 1000000
 #define WIRE_WAITERS	 32768 /* threads that wait at a time, about */
 
 enum wire_wait_state {
@@ -944,7 +947,8 @@ struct wire_wait_counts {
 	u64 made;   /* entries */
 	u64 period; /* a stretch of time, by its number, when one was made last */
 	u64 ahead;  /* so many more were made than that time had room for */
-	u64 pad[3];
+	u64 shared; /* of those taken, not looked at: others stand for them */
+	u64 pad[2];
 };
 
 /* Which wait a thread is in. */
@@ -953,6 +957,8 @@ struct wire_waiter {
 	u32 wait;     /* its entry, plus 1; 0: none */
 	u32 waker;    /* the entry where it was woken from, likewise */
 	u64 woken_ns; /* since it left the CPU; 0: it has not been woken */
+	u32 share;    /* for so many waits this one stands, unless it is long; 0: for none */
+	u32 habit;    /* the place in the table of its habit, plus 1; 0: it has none */
 };
 
 /*
@@ -1100,7 +1106,7 @@ _Static_assert(sizeof(struct wire_file) == 368, "wire_file");
 _Static_assert(sizeof(struct wire_file_maker) == 384, "wire_file_maker");
 _Static_assert(sizeof(struct wire_ring_counts) == 64, "wire_ring_counts");
 _Static_assert(sizeof(struct wire_wait_counts) == 64, "wire_wait_counts");
-_Static_assert(sizeof(struct wire_waiter) == 24, "wire_waiter");
+_Static_assert(sizeof(struct wire_waiter) == 32, "wire_waiter");
 _Static_assert(sizeof(struct wire_sample_counts) == 64, "wire_sample_counts");
 _Static_assert(sizeof(struct wire_values) == 8 * sizeof(struct wire_call), "wire_values");
 

@@ -68,6 +68,7 @@
 	X(unwind_tables, tables->unwind_tables_cap)            \
 	X(unwind_spaces, tables->unwind_spaces_cap)            \
 	X(waiters, tables->waits_cap ? WIRE_WAITERS : 0)       \
+	X(wait_habits, tables->habits_cap)                     \
 	X(file_cache, tables->files_cap ? WIRE_FILE_CACHE : 0) \
 	X(sleepers, tables->ring_cap ? WIRE_WAITERS : 0)
 

@@ -9,6 +9,7 @@ from harness import PROFTRACE
 
 OPTIONS = ("--sample-rate", "97", "-F", "outer")
 TIMES = 40
+OFTEN = 100000
 
 
 class Waits(harness.TestCase):
@@ -100,6 +101,35 @@ class Waits(harness.TestCase):
             ns, true_ns = self.below(waited, *where), done.counts[wanted]
             self.assertAlmostEqual(ns / true_ns, 1, delta=0.1 + preempted / true_ns,
                                    msg=f"{where}: {waited} {done.counts}")
+
+    def often(self, document):
+        """Time off the CPU of either kind of call, in ns."""
+        waited = self.waited(document)
+        return [self.below(waited, "outer", name, "ask") for name in ("ask_first", "ask_second")], \
+            self.below(waited, "[preempted]")
+
+    def test_often(self):
+        """Within a budget few of the waits of threads that wait often are looked at."""
+        document, done = self.profile_command("often", OFTEN, options=(
+            *OPTIONS, "--max-overhead", "5"))
+        accounting, truth = document["accounting"], done.counts
+        (first, second), preempted = self.often(document)
+        both = truth["first_ns"] + truth["second_ns"]
+        self.assertAlmostEqual((first + second) / both, 1, delta=0.15 + preempted / both)
+        # Long ones that were not looked at are taken for what was looked at last, one or the other.
+        self.assertAlmostEqual(first / (first + second), truth["first_ns"] / both, delta=0.12)
+        self.assertGreater(accounting["waits"], OFTEN)
+        self.assertGreater(accounting["waits_estimated"], 0.8 * accounting["waits"])
+        self.assertLess(accounting["waits_estimated"], accounting["waits"])
+
+    def test_often_without_a_budget(self):
+        document, done = self.profile_command("often", OFTEN, options=OPTIONS)
+        truth = [done.counts["first_ns"], done.counts["second_ns"]]
+        found, preempted = self.often(document)
+        for ns, true_ns in zip(found, truth):
+            self.assertAlmostEqual(ns / true_ns, 1, delta=0.15 + preempted / true_ns)
+        self.assertAlmostEqual(found[0] / sum(found), truth[0] / sum(truth), delta=0.02)
+        self.assertNotIn("waits_estimated", document["accounting"])
 
     def test_none(self):
         document, _ = self.profile_command("waiting", 2, options=("-F", "outer"))

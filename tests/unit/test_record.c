@@ -119,6 +119,7 @@ static struct profile *nasty(void)
 	p->accounting.burst_ns = 1ull << 61;
 	p->accounting.waits = 1ull << 60;
 	p->accounting.waits_lost = 4;
+	p->accounting.waits_estimated = 1ull << 58;
 	p->accounting.held_ns = 1ull << 59;
 	p->sample_period_ns = 10309278;
 	p->target = (struct profile_target){pids, 2, "/usr/bin/prog", command};

@@ -120,7 +120,7 @@ static void test_tables(void **state)
 	       "functions||5\ninstrumented||0\nexit|return|4\nexit|sites|0\nexit|none|0\n");
 	expect("SELECT * FROM skipped", "x\uFFFD|m|too small\n");
 	expect("SELECT * FROM accounting", "1239|1239|0|0|0|0|0|100|2000|5.0|0|7|0|0|0|0|0|0|0|0|0|"
-					   "0|0|0|0|0|0|0|0|0|0|0|0|0|0|0|0|0\n");
+					   "0|0|0|0|0|0|0|0|0|0|0|0|0|0|0|0|0|0\n");
 	expect("SELECT count(*) FROM calls", "0\n");
 	expect("SELECT name, calls, total_ms, self_ms, self_percent FROM hot LIMIT 2",
 	       "work|3|0.7|0.694|69.4\nidle|1|0.2|0.2|20.0\n");

@@ -49,6 +49,7 @@ const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(sample_ns, "samples' cost", ACCOUNT_NS, ACCOUNT_IF_ANY),
 	ACCOUNT(waits, "waits", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(waits_lost, "waits: place unknown", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
+	ACCOUNT(waits_estimated, "waits: estimated", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(waits_short, "waits: short", ACCOUNT_CALLS, ACCOUNT_IF_ANY),
 	ACCOUNT(waits_short_ns, "time of short waits", ACCOUNT_NS, ACCOUNT_IF_ANY),
 	ACCOUNT(held_ns, "CPU time of threads held for the plan", ACCOUNT_NS, ACCOUNT_IF_ANY),

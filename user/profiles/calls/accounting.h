@@ -19,7 +19,7 @@ struct account {
 	enum { ACCOUNT_ALWAYS, ACCOUNT_IF_ANY, ACCOUNT_WITH_LINES, ACCOUNT_WITH_CALLS } when;
 };
 
-#define ACCOUNTS 37
+#define ACCOUNTS 38
 extern const struct account accounts[ACCOUNTS];
 
 /* As it is shown: CPU time without what the probes have cost, as all times are, so that it is the

@@ -228,6 +228,7 @@ struct profile_accounting {
 	/* Waits of the target's threads, also of those outside of calls, while samples are taken;
 	 * and those whose place is not known, whose time stays with the innermost call. */
 	uint64_t waits, waits_lost;
+	uint64_t waits_estimated; /* of these, as they were many and short, from others like them */
 	/* With --calls: of these, what was too short to be kept one by one, and its time. */
 	uint64_t waits_short, waits_short_ns;
 	/* CPU time of the target's threads while they were held until what they had loaded was

@@ -109,6 +109,10 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 		       text_count(a->samples_probing, cnt, sizeof(cnt)));
 	if (a->samples_lost)
 		append(buf, size, "; %s lost", text_count(a->samples_lost, cnt, sizeof(cnt)));
+	if (a->waits_estimated)
+		append(buf, size, "; %s of %s waits from others like them",
+		       text_count(a->waits_estimated, cnt, sizeof(cnt)),
+		       text_count(a->waits, ns, sizeof(ns)));
 	if (a->waits_lost)
 		append(buf, size, "; %s waits without a place",
 		       text_count(a->waits_lost, cnt, sizeof(cnt)));

@@ -189,6 +189,8 @@ static void size_samples(struct tracer *tr, const struct tracer_options *opts, u
 	tr->skel->rodata->samples_bare = opts->samples_bare;
 	tables->waits_cap = tables->samples_cap && !opts->samples_bare ? WAITS : 0;
 	tr->skel->rodata->waits_cap = tables->waits_cap;
+	tr->skel->rodata->waits_shared = opts->drops;
+	tables->habits_cap = tables->waits_cap && opts->drops ? WIRE_WAIT_HABITS : 0;
 }
 
 #define RING_WAITS  (1u << 14) /* 2.3 MB */

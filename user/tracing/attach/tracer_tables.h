@@ -19,6 +19,7 @@ struct tracer_tables {
 	uint32_t seeds_cap;		     /* 0: none are taken */
 	uint32_t samples_cap;		     /* of each half; 0: none are taken */
 	uint32_t waits_cap;		     /* 0: places of waits are not looked for */
+	uint32_t habits_cap;		     /* 0: they are for each wait */
 	uint32_t ring_cap, rings;	     /* of single waits, in each; 0: none are kept */
 	uint32_t files_cap;		     /* names of files; 0: none are looked for */
 	uint32_t passed_shares, line_shares; /* of CPUs, in the tables of those counts */

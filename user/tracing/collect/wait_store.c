@@ -30,13 +30,15 @@ void wait_store__fini(struct wait_store *w)
 }
 
 /* The place's time so far. The kernel ends a wait first and adds it then, so one that is the same
- * before and after is not in the sum yet. */
+ * before and after is not in the sum yet. What ends before it has become long may not be added, or
+ * for several. */
 static uint64_t time_of(const struct wire_wait *e, uint64_t now_ns)
 {
 	uint64_t since = __atomic_load_n(&e->since, __ATOMIC_ACQUIRE);
 	uint64_t ns = __atomic_load_n(&e->ns, __ATOMIC_ACQUIRE);
 
-	if (since && now_ns > since && __atomic_load_n(&e->since, __ATOMIC_ACQUIRE) == since)
+	if (since && now_ns >= since + WIRE_WAIT_LONG_NS &&
+	    __atomic_load_n(&e->since, __ATOMIC_ACQUIRE) == since)
 		ns += now_ns - since;
 	return ns;
 }
@@ -153,6 +155,7 @@ static struct wire_wait_counts counts(const struct bpf_tables *t)
 		sum.taken += c->taken;
 		sum.lost += c->lost;
 		sum.made += c->made;
+		sum.shared += c->shared;
 	}
 	return sum;
 }
@@ -188,7 +191,7 @@ void wait_store__end(const struct bpf_tables *t, uint64_t at_ns)
 	for (uint32_t i = 0; i < t->info.waits_cap; i++) {
 		struct wire_wait *e = &t->waits[i];
 
-		if (e->since && at_ns > e->since)
+		if (e->since && at_ns >= e->since + WIRE_WAIT_LONG_NS)
 			e->ns += at_ns - e->since;
 		e->since = 0;
 	}
@@ -214,4 +217,5 @@ void wait_store__account(const struct bpf_tables *t, struct profile_accounting *
 	sum = counts(t);
 	a->waits = sum.taken;
 	a->waits_lost = sum.lost;
+	a->waits_estimated = sum.shared;
 }

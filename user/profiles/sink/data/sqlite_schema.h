@@ -65,8 +65,9 @@ static const char sqlite_tables[] =
 	"samples_astray INTEGER NOT NULL, samples_deep INTEGER NOT NULL, "
 	"samples_unknown INTEGER NOT NULL, bursts INTEGER NOT NULL, "
 	"burst_ns INTEGER NOT NULL, sample_ns INTEGER NOT NULL, waits INTEGER NOT NULL, "
-	"waits_lost INTEGER NOT NULL, waits_short INTEGER NOT NULL, "
-	"waits_short_ns INTEGER NOT NULL, held_ns INTEGER NOT NULL);"
+	"waits_lost INTEGER NOT NULL, waits_estimated INTEGER NOT NULL, "
+	"waits_short INTEGER NOT NULL, waits_short_ns INTEGER NOT NULL, "
+	"held_ns INTEGER NOT NULL);"
 	"CREATE TABLE lines (id INTEGER PRIMARY KEY, file TEXT, line INTEGER, "
 	"hits INTEGER NOT NULL, ns INTEGER NOT NULL, error_ns INTEGER NOT NULL, "
 	"approximate INTEGER NOT NULL, reason TEXT);" /* why not counted; NULL: it is */
