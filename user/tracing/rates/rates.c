@@ -201,19 +201,24 @@ void rates__set_threads(struct rates *r, uint32_t function, const double *calls)
 
 	for (int i = 0; i < RATES_THREADS; i++)
 		sum += calls[i];
-	f->has_threads = sum > 0;
-	for (int i = 0; i < RATES_THREADS && sum > 0; i++)
+	f->classes = 0;
+	for (int i = 0; i < RATES_THREADS && sum > 0; i++) {
 		f->threads[i] = sqrt(calls[i] / sum);
+		f->classes |= (uint64_t)(calls[i] > 0) << i;
+	}
 }
 
 double functions_share_threads(const struct function *f, const struct function *g)
 {
 	double product = 0;
 
-	if (!f->has_threads || !g->has_threads)
+	if (!f->classes || !g->classes)
 		return 1;
-	for (int i = 0; i < RATES_THREADS; i++)
+	for (uint64_t left = f->classes & g->classes; left; left &= left - 1) {
+		int i = __builtin_ctzll(left);
+
 		product += f->threads[i] * g->threads[i];
+	}
 	product *= product;
 	return product * product;
 }

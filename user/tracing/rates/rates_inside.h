@@ -37,9 +37,10 @@ struct windows {
 struct function {
 	double guess;
 	struct windows by[CLOCKS];
-	/* Roots of its calls' shares by thread, in bursts. */
-	bool has_threads;
+	/* Roots of its calls' shares by class of threads, in bursts; and which are above 0, a bit
+	 * each: mostly one or two. */
 	double threads[RATES_THREADS];
+	uint64_t classes;
 	/* By group of bursts: calls, their roots, and (a bit each) whether one was without it. */
 	double calls[MOMENTS], roots[MOMENTS];
 	uint32_t missed;
