@@ -344,6 +344,35 @@ static void test_waiting_hides_no_work(void **state)
 	profile__free(p);
 }
 
+/* Waits are measured where each was looked at, else estimated; the time off the CPU of a call that
+ * was counted is measured in any case. */
+static void test_waits_may_be_estimates(void **state)
+{
+	struct profile *p = fixture_new();
+	struct call_stats *s;
+	uint32_t n;
+	char *text;
+
+	p->sample_period_ns = 10000000;
+	fixture_thread(p, 1, 1, "x");
+	fixture_function(p, "serve");
+	fixture_function(p, "[read]");
+	n = fixture_node(p, 0, 0, 0, 1, 3000000, 1000000);
+	n = fixture_node(p, 0, n, 1, 0, 2000000, 2000000);
+	s = &p->nodes[n].stats;
+	s->off_ns = s->off_self_ns = 2000000;
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "        - ~2.00 ms  2.00 ms    ~0 ns   66.7%  └─[read]\n"));
+	free(text);
+	p->accounting.waits_estimated = 5;
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "        1  3.00 ms  1.00 ms  3.00 ms  100.0%  serve\n"));
+	assert_non_null(strstr(text, "        - ~2.00 ms ~2.00 ms    ~0 ns   66.7%  └─[read]\n"));
+	free(text);
+	profile__free(p);
+}
+
 /* A path that few samples have met is chance: it is folded, however much of the time they stand
  * for. Calls that were counted are not. */
 static void test_chance_is_folded(void **state)
@@ -566,6 +595,7 @@ int main(void)
 		cmocka_unit_test(test_samples_in_chains),
 		cmocka_unit_test(test_roots_in_a_chain),
 		cmocka_unit_test(test_waiting_hides_no_work),
+		cmocka_unit_test(test_waits_may_be_estimates),
 		cmocka_unit_test(test_chance_is_folded),
 		cmocka_unit_test(test_very_deep),
 		cmocka_unit_test(test_long_names),

@@ -66,6 +66,13 @@ static inline struct estimate estimate__of(const struct profile *p, const struct
 	return e;
 }
 
+/* Whether the time off the CPU of its own is an estimate: of what is known from stacks alone, where
+ * not all waits were looked at. */
+static inline bool estimate__waits(const struct profile *p, const struct call_stats *s)
+{
+	return p->accounting.waits_estimated && s->off_self_ns && !s->calls;
+}
+
 /* Single calls, which are exact, and of how many calls: those that were counted, and those of
  * functions that the budget has dropped, at the rate that they had then. */
 struct calls_share {

@@ -160,7 +160,8 @@ struct row_estimate printer__row_estimate(const struct printer *pr, const struct
 	return (struct row_estimate){
 		/* "<50 ns" is no more certain with a mark. */
 		.total = (sampled && s->total_ns > s->error_ns) || e.source != SOURCE_EXACT,
-		.self = (sampled && s->self_ns > s->self_error_ns) || s->varied_ns,
+		.self = (sampled && s->self_ns > s->self_error_ns) || s->varied_ns ||
+			estimate__waits(pr->profile, s),
 		.error_ns = e.cpu_error_ns,
 	};
 }
