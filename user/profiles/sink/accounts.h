@@ -13,7 +13,7 @@ struct profile;
 void accounts__json(struct json *j, const struct profile *p);
 
 /* In words: one line each, without its end. */
-#define ACCOUNTS_LINE 256 /* room for a line */
+#define ACCOUNTS_LINE 320 /* room for a line */
 
 /* Where the calls went: "entered 3 = returned 2 + unwound 0 + open 1; lost 0, dropped 0". */
 char *accounts__calls(const struct profile *p, char *buf, size_t size);
