@@ -138,10 +138,7 @@ static void test_below_a_call(void **state)
 	end(&s);
 }
 
-#define LONG_NS WIRE_WAIT_LONG_NS
-
-/* A wait that lasts counts up to now, and once; and as soon as it is long, as a short one may end
- * as none or as several. */
+/* A wait that lasts counts up to now, and once. */
 static void test_lasting(void **state)
 {
 	struct profile_accounting a = {0};
@@ -152,10 +149,41 @@ static void test_lasting(void **state)
 	e = put(0, 20, 100);
 	e->since = 5000;
 	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 5030), 0);
+	assert_int_equal(outside_ns(&s), 130);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
+	assert_int_equal(outside_ns(&s), 130);
+	e->since = 0;
+	e->ns += 70;
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 6000), 0);
+	assert_int_equal(outside_ns(&s), 170);
+	e->since = 7000;
+	wait_store__end(&tables, 7005);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 9000), 0);
+	assert_int_equal(outside_ns(&s), 175);
+	counts[3].lost = 2;
+	counts[2].shared = 3;
+	wait_store__account(&tables, &a);
+	assert_int_equal(a.waits, 1);
+	assert_int_equal(a.waits_lost, 2);
+	assert_int_equal(a.waits_estimated, 3);
+	end(&s);
+}
+
+#define LONG_NS WIRE_WAIT_LONG_NS
+
+/* Where not each wait is looked at, one that lasts counts as soon as it is long. */
+static void test_lasting_and_shared(void **state)
+{
+	struct stores s;
+	struct wire_wait *e;
+
+	begin(&s);
+	tables.info.habits_cap = WIRE_WAIT_HABITS;
+	e = put(0, 20, 100);
+	e->since = 5000;
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 5030), 0);
 	assert_int_equal(outside_ns(&s), 100);
 	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 5030 + LONG_NS), 0);
-	assert_int_equal(outside_ns(&s), 130 + LONG_NS);
-	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
 	assert_int_equal(outside_ns(&s), 130 + LONG_NS);
 	e->since = 0;
 	e->ns += 70 + LONG_NS;
@@ -163,18 +191,13 @@ static void test_lasting(void **state)
 	assert_int_equal(outside_ns(&s), 170 + LONG_NS);
 	e->since = 7000 + LONG_NS;
 	wait_store__end(&tables, 7005 + LONG_NS);
-	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 9000 + 2 * LONG_NS), 0);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 9000 + LONG_NS), 0);
 	assert_int_equal(outside_ns(&s), 170 + LONG_NS);
 	e->since = 7000 + LONG_NS;
 	wait_store__end(&tables, 7005 + 2 * LONG_NS);
 	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 9000 + 2 * LONG_NS), 0);
 	assert_int_equal(outside_ns(&s), 175 + 2 * LONG_NS);
-	counts[3].lost = 2;
-	counts[2].shared = 3;
-	wait_store__account(&tables, &a);
-	assert_int_equal(a.waits, 1);
-	assert_int_equal(a.waits_lost, 2);
-	assert_int_equal(a.waits_estimated, 3);
+	tables.info.habits_cap = 0;
 	end(&s);
 }
 
@@ -191,15 +214,15 @@ static void test_reasons(void **state)
 	e->lock = 0x60;
 	e->ready_ns = 30;
 	e->since = 5000;
-	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 5050 + LONG_NS), 0);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 5050), 0);
 	e->since = 0;
-	e->ns += 50 + LONG_NS;
+	e->ns += 50;
 	e->ready_ns += 20; /* of which 10 were taken for sleep when it lasted */
-	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 6000 + LONG_NS), 0);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 6000), 0);
 	assert_int_equal(sample_store__thread(&s.samples, 0, &copy), 0);
 	assert_int_equal(copy->samples_cnt, 2);
 	assert_int_equal(copy->nodes[copy->samples[0].node].function, 0x60);
-	assert_int_equal(copy->samples[0].off_ns, 120 + LONG_NS);
+	assert_int_equal(copy->samples[0].off_ns, 120);
 	assert_int_equal(copy->nodes[copy->samples[1].node].function, WIRE_REASON_CPU);
 	assert_int_equal(copy->samples[1].off_ns, 30);
 	free(copy);
@@ -277,8 +300,11 @@ static void test_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_below_a_call), cmocka_unit_test(test_lasting),
-		cmocka_unit_test(test_reasons),	     cmocka_unit_test(test_wakers),
+		cmocka_unit_test(test_below_a_call),
+		cmocka_unit_test(test_lasting),
+		cmocka_unit_test(test_lasting_and_shared),
+		cmocka_unit_test(test_reasons),
+		cmocka_unit_test(test_wakers),
 		cmocka_unit_test(test_room),
 	};
 

@@ -29,17 +29,24 @@ void wait_store__fini(struct wait_store *w)
 	*w = (struct wait_store){0};
 }
 
+/* How long a wait has lasted that is under way since then (0: none is). Where not each is looked
+ * at, one that ends before it has become long may not be added to its place, or for several. */
+static uint64_t lasted_ns(const struct bpf_tables *t, uint64_t since, uint64_t now_ns)
+{
+	uint64_t ns = since && now_ns > since ? now_ns - since : 0;
+
+	return t->info.habits_cap && ns < WIRE_WAIT_LONG_NS ? 0 : ns;
+}
+
 /* The place's time so far. The kernel ends a wait first and adds it then, so one that is the same
- * before and after is not in the sum yet. What ends before it has become long may not be added, or
- * for several. */
-static uint64_t time_of(const struct wire_wait *e, uint64_t now_ns)
+ * before and after is not in the sum yet. */
+static uint64_t time_of(const struct bpf_tables *t, const struct wire_wait *e, uint64_t now_ns)
 {
 	uint64_t since = __atomic_load_n(&e->since, __ATOMIC_ACQUIRE);
 	uint64_t ns = __atomic_load_n(&e->ns, __ATOMIC_ACQUIRE);
 
-	if (since && now_ns >= since + WIRE_WAIT_LONG_NS &&
-	    __atomic_load_n(&e->since, __ATOMIC_ACQUIRE) == since)
-		ns += now_ns - since;
+	if (__atomic_load_n(&e->since, __ATOMIC_ACQUIRE) == since)
+		ns += lasted_ns(t, since, now_ns);
 	return ns;
 }
 
@@ -93,7 +100,7 @@ static int take(struct wait_store *w, struct sample_store *s, const struct bpf_t
 		uint32_t i, uint64_t now_ns)
 {
 	const struct wire_wait *e = &t->waits[i];
-	uint64_t ns = time_of(e, now_ns);
+	uint64_t ns = time_of(t, e, now_ns);
 	uint64_t ready_ns = __atomic_load_n(&e->ready_ns, __ATOMIC_ACQUIRE), more;
 	struct wait_seen *seen = &w->seen[i];
 	struct wait_end end = {.reason = WIRE_REASON_CPU};
@@ -191,8 +198,7 @@ void wait_store__end(const struct bpf_tables *t, uint64_t at_ns)
 	for (uint32_t i = 0; i < t->info.waits_cap; i++) {
 		struct wire_wait *e = &t->waits[i];
 
-		if (e->since && at_ns >= e->since + WIRE_WAIT_LONG_NS)
-			e->ns += at_ns - e->since;
+		e->ns += lasted_ns(t, e->since, at_ns);
 		e->since = 0;
 	}
 }
