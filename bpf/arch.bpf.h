@@ -12,7 +12,8 @@
  *   STACK_ARGUMENTS               bytes from the slot to the first argument on the stack
  *   ARGUMENTS, argument_register  how many arguments are in registers, and which register it is
  *
- * and, of a task, thread_pointer(): where the C library has the thread's control block.
+ * and THREAD_POINTER, the field of a task that tells where the C library has the thread's control
+ * block.
  */
 #ifndef PROFTRACE_ARCH_BPF_H
 #define PROFTRACE_ARCH_BPF_H
@@ -24,5 +25,10 @@
 #else
 #error "no header for this architecture"
 #endif
+
+static __always_inline u64 thread_pointer(const struct task_struct *task)
+{
+	return FIELD(task, THREAD_POINTER);
+}
 
 #endif

@@ -90,10 +90,7 @@ static __always_inline bool is_call_of_probe(__attribute__((unused)) u64 number)
 /* rt_sigreturn: what looks like its result is that of what the handler has interrupted. */
 #define NR_SIGRETURN 139
 
-static __always_inline u64 thread_pointer(const struct task_struct *task)
-{
-	return FIELD(task, thread.uw.tp_value);
-}
+#define THREAD_POINTER thread.uw.tp_value
 
 /* Samples are taken on x86-64 alone. */
 static __always_inline bool breaks_at(__attribute__((unused)) u64 ip)

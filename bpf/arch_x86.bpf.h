@@ -99,10 +99,7 @@ static __always_inline bool is_call_of_probe(u64 number)
 /* rt_sigreturn: what looks like its result is that of what the handler has interrupted. */
 #define NR_SIGRETURN 15
 
-static __always_inline u64 thread_pointer(const struct task_struct *task)
-{
-	return FIELD(task, thread.fsbase);
-}
+#define THREAD_POINTER thread.fsbase
 
 /* Addresses from here on are programs' only on machines with five levels of page tables, and only
  * of those that ask for them. */

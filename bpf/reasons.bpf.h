@@ -131,7 +131,7 @@ __noinline u32 wait_object(struct wire_single_wait *w, u64 address, u32 descript
  * page fault, or in a system call such as mmap(). Global, as has_loaded(). */
 __noinline u32 waits_for_mappings(u32 state)
 {
-	const struct mm_struct *mm = current_task()->mm;
+	const struct mm_struct *mm = FAR_FIELD(current_task(), mm);
 
 	return (state & UNINTERRUPTIBLE_STATE) && bpf_core_field_exists(mm->mmap_lock.count) &&
 	       (FAR_FIELD(mm, mmap_lock.count.counter) & RWSEM_AWAITED);

@@ -62,7 +62,7 @@ static __always_inline void single_wait_begins(const struct task_struct *task, b
 	*(volatile u64 *)&w->since_ns = 0;
 	*(volatile u64 *)&sleeper->woken_ns = 0; /* before it has slept */
 	*(volatile u64 *)&w->waker.pid_tgid = 0;
-	if ((state & TASK_DEAD_STATE) || !task->mm)
+	if ((state & TASK_DEAD_STATE) || !has_memory(task))
 		return;
 	if (!preempted && state)
 		call = sample_call(regs);
@@ -151,7 +151,7 @@ static __always_inline void single_wait_woken(const struct task_struct *task)
 	if (!~single_waits_from || !sleeper || sleeper->wait.at.pid_tgid != pid_tgid)
 		return;
 	sleeper->woken_ns = bpf_ktime_get_ns();
-	if ((waker->flags & KERNEL_THREAD) || !current_is_target(waker) || !waker->mm)
+	if (!current_is_target(waker) || !has_memory(waker))
 		return;
 	regs = (void *)bpf_task_pt_regs((struct task_struct *)waker);
 	call = sample_call(regs);

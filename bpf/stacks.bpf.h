@@ -202,8 +202,7 @@ static long vma_try(__attribute__((unused)) u32 i, struct stack_search *s)
 /* Whether the thread is the first one of a process that lives in its parent's memory (CLONE_VM,
  * vfork): on a stack that the parent has given it, with the parent's control block or its own.
  *
- * A global function, as are those below, so that the verifier comes by once: at each pointer that
- * is read of a task it goes through all the names in the kernel's BTF, 1 ms. */
+ * A global function, as are those below, so that the verifier comes by once. */
 __noinline u32 borrows_memory(void)
 {
 	const struct task_struct *task = current_task();
@@ -232,8 +231,8 @@ __noinline u32 thread_is_bare(void)
 	if (!own)
 		return true;
 	if (FIELD(task, pid) != FIELD(task, tgid))
-		return own == thread_pointer(FIELD(task, group_leader));
-	return borrows_memory() && own == thread_pointer(FIELD(task, real_parent));
+		return own == FAR_FIELD(FAR_FIELD(task, group_leader), THREAD_POINTER);
+	return borrows_memory() && own == FAR_FIELD(FAR_FIELD(task, real_parent), THREAD_POINTER);
 }
 
 /* Close below its control block a thread is on its own stack, whatever else it has: that is where

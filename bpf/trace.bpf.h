@@ -295,6 +295,9 @@ static __always_inline void frame_pass(const struct place *at, struct beginning 
 		jumped_settle(at, bpf_ktime_get_ns());
 }
 
+/* No function has a return probe: the verifier passes over what is about these. */
+const volatile bool returns_spared = false;
+
 /* Whether the kernel has as many return probes armed on the current thread as it will: it leaves
  * out that of the call that is being entered. Global, as has_loaded(): at each pointer that is read
  * of a task the verifier goes through all the names in the kernel's BTF. */
@@ -508,7 +511,8 @@ static __always_inline bool enter(struct place *at, struct pt_regs *ctx,
 	if (keep_values && !(WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_UNLESS))
 		call.entry |= ((cookie >> WIRE_COOKIE_VALUES) & 0xff) << WIRE_FRAME_LIST;
 	entered = frame_enter(at, &call);
-	if (entered && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) && returns_exhausted())
+	if (entered && !returns_spared && (WIRE_FRAME_FLAGS(entry) & WIRE_ENTRY_RETURN) &&
+	    returns_exhausted())
 		at->callstack->deep++;
 	callstack_unlock(at->callstack);
 	return entered;

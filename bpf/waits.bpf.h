@@ -84,6 +84,15 @@ struct wire_wait_counts wait_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64
 #define TASK_DEAD_STATE 0x80	   /* TASK_DEAD */
 #define WAKING_STATE	0x200	   /* TASK_WAKING */
 #define KERNEL_THREAD	0x00200000 /* PF_KTHREAD */
+#define EXITING		0x00000004 /* PF_EXITING */
+
+/* Whether the task has a program's memory still. */
+static __always_inline bool has_memory(const struct task_struct *task)
+{
+	if (task->flags & KERNEL_THREAD)
+		return false;
+	return !(task->flags & EXITING) || FAR_FIELD(task, mm);
+}
 
 static __always_inline struct wire_wait *wait_at(u32 i)
 {
@@ -412,7 +421,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 	state = *(volatile u32 *)&task->__state;
 	if (state & WAKING_STATE) /* already, on another CPU */
 		waiter->woken_ns = now;
-	if ((state & TASK_DEAD_STATE) || !task->mm || is_at_breakpoint(regs))
+	if ((state & TASK_DEAD_STATE) || !has_memory(task) || is_at_breakpoint(regs))
 		return;
 	call = !preempted && state ? sample_call(regs) : WIRE_WAIT_PREEMPTED;
 	__sync_fetch_and_add(&wait_counts_here()->taken, 1);
@@ -521,7 +530,7 @@ static __always_inline u32 waker_place(const struct task_struct *task, const str
 	struct wire_wait *at;
 	u32 place;
 
-	if ((task->flags & KERNEL_THREAD) || !task->mm)
+	if (!has_memory(task))
 		return 0;
 	regs = (void *)bpf_task_pt_regs((struct task_struct *)task);
 	cause.reason = WIRE_REASON_WAKER;

@@ -119,6 +119,7 @@ static void choose_programs(struct tracer *tr, const struct backend *backend,
 	tr->groups.emulates = opts->emulates;
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
 	tr->returns_spared = opts->returns_spared && backend == backend__at(0);
+	tr->skel->rodata->returns_spared = tr->returns_spared;
 	if (!tr->returns_spared)
 		return;
 	log_debug("no function has a return probe: the program of return probes is left out");
