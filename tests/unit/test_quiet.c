@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Moments in which a target stands still: a child that counts as fast as it can. */
+/* Moments in which a target stands still: two children that count as fast as they can. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,13 +21,15 @@
 #define WORK_NS	 1000000 /* of ours, in a moment */
 #define ATTEMPTS 100	 /* a host may take a CPU away as it is to become busy */
 
-static pid_t child;
+static pid_t children[2];
+static uint32_t children_cnt;
 static volatile uint64_t *counted;
 static struct near target;
 
 static void begin_child(bool counts)
 {
-	child = fork();
+	pid_t child = fork();
+
 	assert_true(child >= 0);
 	if (!child) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -37,7 +39,15 @@ static void begin_child(bool counts)
 			++*counted;
 		}
 	}
-	target = (struct near){.pids = {child}, .cnt = 1, .all = 1};
+	children[children_cnt++] = child;
+	target = (struct near){
+		.pids = {children[0], children[1]}, .cnt = children_cnt, .all = children_cnt};
+}
+
+static void begin_two(void)
+{
+	begin_child(true);
+	begin_child(true);
 }
 
 static int setup(void **state)
@@ -49,11 +59,10 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	if (child > 0) {
-		kill(child, SIGKILL);
-		waitpid(child, NULL, 0);
+	while (children_cnt) {
+		kill(children[--children_cnt], SIGKILL);
+		waitpid(children[children_cnt], NULL, 0);
 	}
-	child = 0;
 	return munmap((void *)counted, sizeof(*counted));
 }
 
@@ -65,12 +74,12 @@ static void wait_for_more(void)
 		usleep(100);
 }
 
-/* How far the child gets while we work in a moment. */
+/* How far the children get while we work in a moment. */
 static uint64_t count_beside(void)
 {
 	uint64_t until_ns, before, more;
 
-	if (!quiet__begin(&target, MANY))
+	if (!quiet__is_due(&target, MANY) || !quiet__begin())
 		skip(); /* there are too many CPUs, or we may not have real-time priorities */
 	before = *counted;
 	until_ns = now_ns() + WORK_NS;
@@ -85,20 +94,20 @@ static void stands_still(void **state)
 {
 	int attempts = 0;
 
-	begin_child(true);
+	begin_two();
 	wait_for_more();
 	while (count_beside() && ++attempts < ATTEMPTS)
 		wait_for_more();
 	assert_true(attempts < ATTEMPTS);
-	wait_for_more(); /* it goes on */
+	wait_for_more(); /* they go on */
 }
 
 /* A thread that works may wait for a lock that the target holds, so the target has to go on. */
 static void goes_on_while_we_wait(void **state)
 {
-	begin_child(true);
+	begin_two();
 	wait_for_more();
-	if (!quiet__begin(&target, MANY))
+	if (!quiet__is_due(&target, MANY) || !quiet__begin())
 		skip();
 	wait_for_more();
 	quiet__end();
@@ -106,22 +115,29 @@ static void goes_on_while_we_wait(void **state)
 
 static void few_probes(void **state)
 {
-	begin_child(true);
+	begin_two();
 	wait_for_more();
-	assert_false(quiet__begin(&target, 1));
+	assert_false(quiet__is_due(&target, 1));
 	target.all = 0; /* there is no target yet */
-	assert_false(quiet__begin(&target, MANY));
+	assert_false(quiet__is_due(&target, MANY));
 }
 
-/* A child that only waits does not stand still: from the second look at its CPU time on it is known
- * to do nothing. */
+/* Of a target with one busy thread near__go() takes care. */
+static void one_is_busy(void **state)
+{
+	begin_child(true);
+	wait_for_more();
+	assert_false(quiet__is_due(&target, MANY));
+}
+
+/* Children that only wait do not stand still: from the second look at its CPU time on they are
+ * known to do nothing. */
 static void nobody_is_busy(void **state)
 {
 	begin_child(false);
-	while (quiet__begin(&target, MANY)) {
-		quiet__end();
+	begin_child(false);
+	while (quiet__is_due(&target, MANY))
 		usleep(3000);
-	}
 }
 
 int main(void)
@@ -130,6 +146,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(stands_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(goes_on_while_we_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(few_probes, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_is_busy, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_is_busy, setup, teardown),
 	};
 

@@ -24,6 +24,7 @@
 #define STAT_CPU     39
 #define STAT_POLICY  41
 
+#define ALONE	     10 /* the others of a thread that is alone have less than this part */
 #define MOST_THREADS 16 /* that process__busy_thread() looks at */
 
 int process__status(pid_t pid, struct process_status *st)
@@ -142,7 +143,8 @@ uint64_t process__started(pid_t pid)
 struct busy {
 	struct process_thread runs; /* tid 0: none does */
 	struct process_thread most; /* the one with the most CPU time; tid 0: there is none */
-	uint64_t ticks;		    /* its CPU time, plus 1 */
+	uint64_t ticks;		    /* its CPU time, plus 1; */
+	uint64_t runs_ticks, sum;   /* that of the one that runs, and of all */
 	unsigned threads;	    /* so far */
 };
 
@@ -152,16 +154,20 @@ static bool busy_thread(struct busy *b, pid_t pid, const char *text)
 	const char *state = stat_field(text, STAT_STATE);
 	uint64_t ticks = stat_number(text, STAT_UTIME) + stat_number(text, STAT_STIME) + 1;
 	unsigned policy = stat_number(text, STAT_POLICY);
-	const struct process_thread t = {pid, atoi(text), stat_number(text, STAT_CPU)};
+	const struct process_thread t = {
+		.pid = pid, .tid = atoi(text), .cpu = stat_number(text, STAT_CPU)};
 
 	if (++b->threads > MOST_THREADS)
 		return false;
+	b->sum += ticks;
 	if (!state)
 		return true; /* it has ended */
 	if (*state == 'R' && b->runs.tid && b->runs.cpu != t.cpu)
 		return false;
-	if (*state == 'R')
+	if (*state == 'R') {
 		b->runs = t;
+		b->runs_ticks = ticks;
+	}
 	if (*state != 'R' && ticks <= b->ticks)
 		return true;
 	if (ticks > b->ticks) {
@@ -201,12 +207,15 @@ static bool busy_process(struct busy *b, pid_t pid)
 bool process__busy_thread(const pid_t *pids, size_t cnt, struct process_thread *out)
 {
 	struct busy b = {.ticks = 0};
+	uint64_t ticks;
 
 	for (size_t i = 0; i < cnt; i++) {
 		if (!busy_process(&b, pids[i]))
 			return false;
 	}
 	*out = b.runs.tid ? b.runs : b.most;
+	ticks = b.runs.tid ? b.runs_ticks : b.ticks;
+	out->alone = (b.sum - ticks) * ALONE < ticks;
 	return out->tid;
 }
 

@@ -35,14 +35,16 @@ bool process__has_ended(int pidfd);
 
 struct process_thread {
 	pid_t pid, tid;
-	int cpu; /* that it runs on, or ran on last */
+	int cpu;    /* that it runs on, or ran on last */
+	bool alone; /* from process__busy_thread(): the others have had next to no CPU time */
 };
 
 /*
  * Sets *out to the one thread that these processes are busy with: it runs, or nobody runs and it
- * has had the most CPU time. False: there is none; several run on different CPUs; there are more
- * than 16 threads; or the thread's scheduling policy is a real-time one, so that nobody else may
- * get to run on its CPU.
+ * has had the most CPU time. Where several take turns that is one of them; where the others have
+ * had less than a tenth of its CPU time in all their lives, it is `alone`. False: there is none;
+ * several run on different CPUs; there are more than 16 threads; or the thread's scheduling policy
+ * is a real-time one, so that nobody else may get to run on its CPU.
  */
 bool process__busy_thread(const pid_t *pids, size_t cnt, struct process_thread *out);
 

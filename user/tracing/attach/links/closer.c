@@ -185,7 +185,7 @@ static void *begin_all(void *arg)
 		c->first = job->next;
 		if (!c->first)
 			c->last = &c->first;
-		job->quiet = quiet__begin(&c->near, probes);
+		job->quiet = quiet__is_due(&c->near, probes) && quiet__begin();
 		quiet = job->quiet;
 		if (pthread_create(&thread, &c->attr, run, job)) {
 			pthread_mutex_unlock(&c->lock);

@@ -200,10 +200,11 @@ static void make(const struct links *l, const struct link_spec *spec, struct hel
 		made->fd = trace_event__open(l->events, spec, &made->event);
 		return;
 	}
-	own = fork_lock__prepare(spec);
+	quiet = quiet__is_due(&l->near, spec->cnt);
+	own = quiet ? fork_lock__prepare(spec) : -1;
 	if (own >= 0)
 		closer__close(l->closer, own, 0);
-	quiet = quiet__begin(&l->near, spec->cnt);
+	quiet = quiet && quiet__begin();
 	if (!quiet)
 		near__go(&l->near, spec->cnt);
 	made->fd = link__create(spec);

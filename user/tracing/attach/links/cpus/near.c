@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "target/process.h"
@@ -30,34 +29,41 @@ static void look(void)
 	known = !sched_getaffinity(0, sizeof(allowed), &allowed);
 }
 
-/* The CPU of the one busy thread; -1: there is none. */
-static int busy_cpu(const struct near *near)
+/* Sets *out to the one busy thread, as it was up to 20 ms ago. False: there is none. */
+static bool find_thread(const struct near *near, struct process_thread *out)
 {
 	uint64_t at_ns = now_ns();
-	int cpu;
+	bool found;
 
 	pthread_mutex_lock(&latest.lock);
 	if (at_ns >= latest.until_ns || memcmp(near, &latest.near, sizeof(*near))) {
 		latest.found = process__busy_thread(near->pids, near->cnt, &latest.thread);
 		latest.near = *near;
 		latest.until_ns = at_ns + STAYS_NS;
-	} else if (latest.found) {
-		latest.thread.cpu = process__thread_cpu(&latest.thread);
 	}
-	cpu = latest.found ? latest.thread.cpu : -1;
+	*out = latest.thread;
+	found = latest.found;
 	pthread_mutex_unlock(&latest.lock);
-	return cpu;
+	return found;
+}
+
+bool near__is_one(const struct near *near, size_t probes)
+{
+	struct process_thread thread;
+
+	return probes >= FEW && find_thread(near, &thread) && thread.alone;
 }
 
 void near__go(const struct near *near, size_t probes)
 {
+	struct process_thread thread;
 	cpu_set_t one;
 	int cpu;
 
 	pthread_once(&once, look);
-	if (!known || probes < FEW)
+	if (!known || probes < FEW || !find_thread(near, &thread))
 		return;
-	cpu = busy_cpu(near);
+	cpu = process__thread_cpu(&thread);
 	if (cpu < 0 || cpu >= CPU_SETSIZE || !CPU_ISSET(cpu, &allowed))
 		return;
 	CPU_ZERO(&one);

@@ -11,6 +11,7 @@
 #ifndef PROFTRACE_ATTACH_LINKS_CPUS_NEAR_H
 #define PROFTRACE_ATTACH_LINKS_CPUS_NEAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -23,6 +24,10 @@ struct near {
 	uint32_t cnt; /* 0, as where there are more: probes go in wherever a CPU is free */
 	uint32_t all; /* how many the target has: so many have a probe that is for all */
 };
+
+/* Whether near__go() is all that work on so many probes needs: the target has one busy thread,
+ * beside which all others do next to nothing. As it was up to 20 ms ago. */
+bool near__is_one(const struct near *near, size_t probes);
 
 /* Has the calling thread run on the CPU of the target's one busy thread until near__leave(), for
  * work on so many probes. Does nothing where they are few, or where there is no such CPU

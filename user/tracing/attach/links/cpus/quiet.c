@@ -216,15 +216,25 @@ static void begin(void)
 		;
 }
 
-bool quiet__begin(const struct near *near, size_t probes)
+bool quiet__is_due(const struct near *near, size_t probes)
 {
-	if (probes < FEW || !near->all)
+	bool due;
+
+	if (probes < FEW || !near->all || near__is_one(near, probes))
 		return false;
 	pthread_once(&quiet.once, begin_threads);
 	if (!quiet.cpus)
 		return false;
 	pthread_mutex_lock(&quiet.lock);
-	if (!is_busy(near) || !set_priority(SCHED_FIFO, PRIORITY_WORK)) {
+	due = is_busy(near);
+	pthread_mutex_unlock(&quiet.lock);
+	return due;
+}
+
+bool quiet__begin(void)
+{
+	pthread_mutex_lock(&quiet.lock);
+	if (!set_priority(SCHED_FIFO, PRIORITY_WORK)) {
 		pthread_mutex_unlock(&quiet.lock);
 		return false;
 	}

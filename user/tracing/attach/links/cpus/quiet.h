@@ -27,11 +27,15 @@ struct near;
  * its processes are asked. A function that returns 0 does not know. */
 void quiet__ask(uint64_t (*ran_ns)(const void *), const void *ctx);
 
-/* Begins a moment for the calling thread's work on so many probes. False, and nothing happens: they
- * are few; the target does little; there are more than eight CPUs, one of which is soon free for
- * whoever has such a lock; or the system does not let us have real-time priorities
- * (privilege__drop_for_links() leaves us the right to them). */
-bool quiet__begin(const struct near *near, size_t probes);
+/* Whether work on so many probes is to have a moment. Not where they are few, where the target does
+ * little or has one busy thread (near__is_one(): the moment's threads would take as much CPU time
+ * again as the work), or where there are more than eight CPUs, one of which is soon free for
+ * whoever has such a lock. */
+bool quiet__is_due(const struct near *near, size_t probes);
+
+/* Begins a moment for the calling thread. False, and nothing happens: the system does not let us
+ * have real-time priorities (privilege__drop_for_links() leaves us the right to them). */
+bool quiet__begin(void);
 /* By the thread that has begun it. Threads that this one begins meanwhile work as well. */
 void quiet__end(void);
 
