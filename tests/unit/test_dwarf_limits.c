@@ -4,6 +4,7 @@
 #include "elf_fixture.h"
 
 #include <errno.h>
+#include <gelf.h>
 #include <libelf.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -203,6 +204,46 @@ static void test_units(void **state)
 	within(20, 600 * MEGABYTE, find_variable);
 }
 
+/* What libdw takes the section for. */
+static unsigned int section_type(const struct dwarf_file *f, const char *name)
+{
+	Elf *elf = dwarf_getelf(f->dwarf);
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	assert_int_equal(elf_getshdrstrndx(elf, &names), 0);
+	while ((scn = elf_nextscn(elf, scn))) {
+		assert_non_null(gelf_getshdr(scn, &header));
+		if (!strcmp(elf_strptr(elf, names, header.sh_name), name))
+			return header.sh_type;
+	}
+	fail_msg("no section %s", name);
+	return SHT_NULL;
+}
+
+/* Sections that nobody reads cost nothing, however large they are. */
+static void test_unread(void **state)
+{
+	struct dwarf_file f;
+	struct elf_image *img;
+	int fd;
+
+	assemble(DEBUG_INFO("", "", END,
+			    ".byte 0x4b\n") ".section .debug_loclists,\"\",@progbits\n.fill 80 << "
+					    "20,1,0\n",
+		 "-Wl,--compress-debug-sections=zlib");
+	img = open_path("hostile", &fd);
+	assert_int_equal(dwarf_file__open(&f, img, ""), 0);
+	assert_int_equal(section_type(&f, ".debug_loclists"), SHT_NOBITS);
+	assert_int_equal(section_type(&f, ".debug_info"), SHT_PROGBITS);
+	dwarf_file__close(&f);
+	assert_in_range(dwarf_file__sizes(img, "").plain, 1, 1000);
+	assert_int_equal(dwarf_file__sizes(img, "").packed, 0);
+	close_image(img, fd);
+	within(20, 600 * MEGABYTE, find_source);
+}
+
 /* Whatever reads to the end of a text finds one, though the file ends before. */
 static void test_texts_end(void **state)
 {
@@ -243,7 +284,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_of_good_will), cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_nested),	     cmocka_unit_test(test_units),
-		cmocka_unit_test(test_texts_end),
+		cmocka_unit_test(test_texts_end),    cmocka_unit_test(test_unread),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_make, fixture_clean);

@@ -8,6 +8,7 @@
 
 #include <dwarf.h>
 #include <errno.h>
+#include <gelf.h>
 #include <search.h>
 #include <string.h>
 
@@ -27,9 +28,22 @@
 /* Memory, in bytes, that libdw takes for each byte of a line table: at most a row. */
 #define ROW_BYTES 90
 
+/* Nobody here asks for these. Location lists alone are a quarter of python3's debug information. */
+static bool is_unread(const struct elf_section *sec)
+{
+	static const char *const unread[] = {".debug_loclists", ".debug_loc",	  ".debug_macro",
+					     ".debug_macinfo",	".debug_aranges", ".debug_names"};
+
+	for (size_t i = 0; i < sizeof(unread) / sizeof(*unread); i++) {
+		if (!strcmp(sec->name, unread[i]))
+			return true;
+	}
+	return false;
+}
+
 static bool is_debug(const struct elf_section *sec)
 {
-	return !strncmp(sec->name, ".debug_", strlen(".debug_"));
+	return !strncmp(sec->name, ".debug_", strlen(".debug_")) && !is_unread(sec);
 }
 
 /* Bytes that the section takes once it is unpacked. */
@@ -129,6 +143,23 @@ static int make_units(struct dwarf_file *f)
 	return cnt > limit || f->budget.used_up ? -ENOTSUP : 0;
 }
 
+/* Lets libdw take the sections that nobody here reads for ones without bytes: it would unpack them
+ * all. */
+static void leave_out_unread(Elf *elf, const struct elf_image *from)
+{
+	Elf_Scn *scn = NULL;
+	GElf_Shdr header;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		const struct elf_section *sec = elf_section__at(from, elf_ndxscn(scn));
+
+		if (!sec || !is_unread(sec) || !gelf_getshdr(scn, &header))
+			continue;
+		header.sh_type = SHT_NOBITS; /* in memory alone */
+		gelf_update_shdr(scn, &header);
+	}
+}
+
 static int begin(struct dwarf_file *f, const struct elf_image *from, uint64_t sections,
 		 const char *label)
 {
@@ -139,6 +170,7 @@ static int begin(struct dwarf_file *f, const struct elf_image *from, uint64_t se
 	if (!dwarf_budget__grants(&f->budget, sections))
 		return -ENOTSUP;
 	f->lines_left = dwarf_budget__share(bytes) / ROW_BYTES;
+	leave_out_unread(elf_image__elf(from), from);
 	f->dwarf = dwarf_begin_elf(elf_image__elf(from), DWARF_C_READ, NULL);
 	if (!f->dwarf)
 		return -ENOENT;
