@@ -38,8 +38,9 @@ struct named_function {
 	uint32_t function;
 };
 
-#define MADE_NAME  "[anonymous]" /* the module of code in no file */
-#define NONE	   UINT32_MAX
+#define MADE_NAME "[anonymous]" /* the module of code in no file */
+#define NONE	  UINT32_MAX
+_Static_assert(NONE == PLANNED_NONE, "no function");
 #define MOST_NAMED 16384 /* what is compiled again has another name with some compilers */
 
 static int grow(struct plan_callers *c, size_t cnt)
@@ -144,19 +145,6 @@ int plan_callers__append(struct plan *p, struct plan_function f, uint32_t *numbe
 	return 0;
 }
 
-/* The number of a function that the plan had before, or NONE. */
-static uint32_t planned(const struct plan *p, uint32_t object, const struct symbol *s)
-{
-	for (size_t i = 0; i < p->functions_cnt; i++) {
-		const struct plan_function *f = &p->functions[i];
-
-		if (f->object == object && !f->outside && f->offset == s->offset &&
-		    (f->kind == PLAN_FUNCTION || f->kind == PLAN_CALLER))
-			return i;
-	}
-	return NONE;
-}
-
 int plan_callers__find(struct plan_callers *c, struct plan *p, const struct target *t,
 		       uint32_t object, uint64_t vaddr, uint32_t *function)
 {
@@ -194,7 +182,10 @@ int plan_callers__find(struct plan_callers *c, struct plan *p, const struct targ
 		f.aliases_cnt = s->aliases_cnt;
 		f.offset = s->offset;
 		f.size = s->size;
-		*number = f.outside ? NONE : planned(p, object, s);
+		if (!f.outside)
+			err = planned__find(&c->planned, p, object, s->offset, number);
+		if (err)
+			return err;
 	}
 	f.reason = "known from stacks alone";
 	if (made)
@@ -312,5 +303,6 @@ void plan_callers__free(struct plan_callers *c)
 	free(c->objects);
 	free(c->named);
 	free(c->kernel);
+	planned__free(&c->planned);
 	*c = (struct plan_callers){0};
 }

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "plan/planned.h"
+
 struct caller_object;
 struct plan;
 struct plan_function;
@@ -20,6 +22,7 @@ struct plan_callers {
 	size_t objects_cnt;
 	uint32_t *kernel; /* functions of the plan */
 	size_t kernel_cnt, kernel_cap;
+	struct planned planned;
 	struct named_function *named; /* of JIT compilers, and waits */
 	size_t named_cnt, named_cap;
 };
