@@ -1043,6 +1043,47 @@ static void usage_adds_up(void **state)
 	assert_int_equal(u[IDLE].passed, 0);
 }
 
+/* Whether the used functions are these, in any order, with the figures that they have. */
+static void check_used(const uint32_t *expected, uint32_t cnt)
+{
+	struct function_usage all[FUNCTIONS], u[FUNCTIONS];
+	const uint32_t *used;
+	uint32_t used_cnt, found = 0;
+
+	memset(u, 0xee, sizeof(u));
+	assert_int_equal(collector__usage_of_used(collector, u, FUNCTIONS, &used, &used_cnt), 0);
+	assert_int_equal(used_cnt, cnt);
+	assert_int_equal(collector__usage(collector, all, FUNCTIONS), 0);
+	for (uint32_t i = 0; i < cnt; i++) {
+		for (uint32_t k = 0; k < used_cnt; k++)
+			found += used[k] == expected[i];
+		assert_memory_equal(&u[expected[i]], &all[expected[i]], sizeof(*u));
+	}
+	assert_int_equal(found, cnt);
+}
+
+static void usage_of_used(void **state)
+{
+	static const uint32_t used[] = {MAIN, WORK, LEAF, IDLE};
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
+
+	check_used(NULL, 0);
+	bpf_enter(t, MAIN, 0);
+	check_used(used, 1);
+	bpf_enter(t, WORK, 10);
+	bpf_leave(t, 20);
+	check_used(used, 2);
+	bpf_enter(t, LEAF, 30);
+	bpf_exit(t, 40);
+	assert_int_equal(collector__poll(collector), 0); /* takes the thread's part back */
+	check_used(used, 3);
+	assert_true(collector__drop(collector, IDLE, 1));
+	bpf.passed[IDLE] = 7;
+	check_used(used, 4);
+	collector__reset(collector);
+	check_used(NULL, 0);
+}
+
 /* Also if there are costs that make the threads' figures others in the profile. */
 static void usage_outlives_threads(void **state)
 {
@@ -1333,6 +1374,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(usage_covers_what_is_asked, setup_few_functions,
 						teardown),
 		TEST(usage_adds_up),
+		TEST(usage_of_used),
 		TEST_FEW(usage_outlives_threads),
 		TEST(dropped_functions),
 		TEST(dropped_by_cpus),

@@ -86,7 +86,7 @@ static int grow_array(void *array, size_t cnt, size_t size)
 int controller__grow(struct controller *s)
 {
 	const struct plan *p = s->in->plan;
-	uint32_t cnt = p->functions_cnt, old = s->functions_cnt;
+	uint32_t cnt = p->functions_cnt, old = s->functions_cnt, first;
 
 	if (cnt == old && p->exits_cnt == s->exits_cnt)
 		return 0;
@@ -101,12 +101,15 @@ int controller__grow(struct controller *s)
 	    grow_array(&s->calls, cnt, sizeof(*s->calls)))
 		return -ENOMEM;
 	memset(s->before + old, 0, (cnt - old) * sizeof(*s->before));
+	memset(s->now + old, 0, (cnt - old) * sizeof(*s->now));
 	memset(s->gone + old, 0, (cnt - old) * sizeof(*s->gone));
 	memset(s->kept + old, 0, (cnt - old) * sizeof(*s->kept));
 	memset(s->chosen + old, 0, (cnt - old) * sizeof(*s->chosen));
 	memset(s->returning + old, 0, (cnt - old) * sizeof(*s->returning));
 	memset(s->functions + old, 0, (cnt - old) * sizeof(*s->functions));
-	for (uint32_t f = 0; f < cnt; f++) {
+	/* Whose exits were planned anew is not known. */
+	first = p->exits_cnt == s->exits_cnt ? old : 0;
+	for (uint32_t f = first; f < cnt; f++) {
 		s->call_ns[f] = calibrated_cost(s, &p->functions[f]);
 		if (s->call_ns[f] > s->dearest_ns)
 			s->dearest_ns = s->call_ns[f];

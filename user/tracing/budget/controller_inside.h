@@ -42,6 +42,10 @@ struct controller {
 	/* The look under way. */
 	uint64_t began_ns, began_cpu_ns, began_calls;
 	struct function_usage *before, *now; /* by function */
+	/* Functions that were used so far; the others have done nothing, in these and in the look.
+	 */
+	const uint32_t *used;
+	uint32_t used_cnt;
 	struct budget_function *functions;
 	double *call_ns; /* by function: what the probes of a call cost, as calibrated */
 	bool *gone;	 /* dropped, or kept in part */

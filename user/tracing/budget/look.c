@@ -78,14 +78,15 @@ static double judge(struct controller *s)
 	double sum = 0;
 
 	s->forks = turns__forks(&s->seen, s->in->tracer);
-	for (uint32_t i = 0; i < s->functions_cnt; i++) {
+	for (uint32_t k = 0; k < s->used_cnt; k++) {
+		uint32_t i = s->used[k], entry;
 		const struct function_usage *u = &s->now[i], *before = &s->before[i];
 		struct budget_function *f = &s->functions[i];
 		double calls = (double)u->calls;
-		uint32_t entry;
 
-		/* Of a server's thousands of functions few are called between two looks; the others
-		 * have cost nothing, and do not go. */
+		if (i >= s->functions_cnt)
+			continue;
+		/* Few are called between two looks; the others have cost nothing, and do not go. */
 		if (u->calls == before->calls && u->passed == before->passed) {
 			*f = (struct budget_function){0};
 			continue;
@@ -177,15 +178,17 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 		return err;
 	if (s->in->load > 0)
 		limit = fmax(limit, s->spared / s->in->load);
-	memset(s->now, 0, s->functions_cnt * sizeof(*s->now));
 	for (uint32_t i = 0; i < s->functions_cnt; i++) {
 		s->functions[i] = budget_function_of(s, i, &none);
 		s->functions[i].calls = (uint64_t)(forecast[i].rate * span_ns);
 	}
 	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, limit);
+	if (chosen)
+		err = drop_chosen(s, span_ns, s->start_ns);
+	/* What was expected is nothing that was seen. */
+	memset(s->functions, 0, s->functions_cnt * sizeof(*s->functions));
 	if (!chosen)
 		return 0;
-	err = drop_chosen(s, span_ns, s->start_ns);
 	if (!err)
 		err = controller__take_out(
 			s); /* they have no probes as yet, and will not get any */
@@ -345,7 +348,8 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 	double cost_ns, own_ns, limit;
 	int err;
 
-	err = collector__usage(s->in->collector, s->now, s->functions_cnt);
+	err = collector__usage_of_used(s->in->collector, s->now, s->functions_cnt, &s->used,
+				       &s->used_cnt);
 	if (err)
 		return err;
 	*done = false;
@@ -382,7 +386,8 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 /* Looks at what little there was: for how much more there is room. */
 static int look_calmly(struct controller *s, double cpu_ns, uint64_t took_ns)
 {
-	int err = collector__usage(s->in->collector, s->now, s->functions_cnt);
+	int err = collector__usage_of_used(s->in->collector, s->now, s->functions_cnt, &s->used,
+					   &s->used_cnt);
 	double cost_ns, own_ns;
 
 	if (err || !(cpu_ns > 0))

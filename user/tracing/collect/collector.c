@@ -40,6 +40,8 @@ int collector__new(const struct tracer_tables *info, uint32_t functions_cnt, str
 		err = c->seen && c->restored && c->reclaimed_usage && c->entered
 			      ? stack_copy__scratch(&c->tables, &c->scratch)
 			      : -ENOMEM;
+		if (!err)
+			err = usage__make_room(c, functions_cnt);
 		if (!err && info->lines_cap) {
 			c->reclaimed_lines = calloc(info->lines_cap, sizeof(*c->reclaimed_lines));
 			err = c->reclaimed_lines ? 0 : -ENOMEM;
@@ -75,6 +77,8 @@ void collector__free(struct collector *c)
 	free(c->reclaimed);
 	free(c->seen);
 	free(c->restored);
+	free(c->used);
+	free(c->is_used);
 	free(c->probes);
 	free(c->estimates);
 	free(c->reclaimed_usage);
@@ -112,6 +116,8 @@ int collector__grow(struct collector *c, uint32_t functions_cnt)
 	if (!usage)
 		return -ENOMEM;
 	c->reclaimed_usage = usage;
+	if (usage__make_room(c, functions_cnt))
+		return -ENOMEM;
 	memset(seen + c->functions_cnt, 0, more * sizeof(*seen));
 	memset(restored + c->functions_cnt, 0, more * sizeof(*restored));
 	memset(usage + c->functions_cnt, 0, more * sizeof(*usage));
@@ -196,6 +202,8 @@ void collector__reset(struct collector *c)
 	memset(c->seen, 0, c->functions_cnt * sizeof(*c->seen));
 	memset(c->restored, 0, c->functions_cnt * sizeof(*c->restored));
 	c->seen_cnt = 0;
+	memset(c->is_used, 0, c->used_cap * sizeof(*c->is_used));
+	c->used_cnt = 0;
 }
 
 int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt)
@@ -244,6 +252,7 @@ bool collector__drop(struct collector *c, uint32_t function, uint32_t every)
 	if (function >= c->tables.info.function_modes_cap)
 		return false;
 	c->scaled |= every > 1;
+	usage__note(c, function);
 	__atomic_store_n(c->tables.info.switches_set, true, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->tables.function_modes[function].every, every, __ATOMIC_RELEASE);
 	return true;
@@ -277,6 +286,7 @@ void collector__restore(struct collector *c, const uint32_t *functions, size_t c
 		if (function >= c->tables.info.function_modes_cap || function >= c->functions_cnt)
 			continue;
 		c->restored[function] = true;
+		usage__note(c, function);
 		__atomic_store_n(&c->tables.function_modes[function].every, 0, __ATOMIC_RELEASE);
 	}
 }
@@ -445,6 +455,16 @@ size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
 	return usage__functions(c, usage, cnt);
+}
+
+int collector__usage_of_used(struct collector *c, struct function_usage *usage, uint32_t cnt,
+			     const uint32_t **used, uint32_t *used_cnt)
+{
+	int err = usage__of_used(c, usage, cnt);
+
+	*used = c->used;
+	*used_cnt = c->used_cnt;
+	return err;
 }
 
 int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *usage, uint32_t cnt)

@@ -47,6 +47,12 @@ void collector__reset(struct collector *c);
 /* Sets usage[0 .. cnt - 1] by a look at all paths. Returns 0 or -ENOMEM. */
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt);
 
+/* Sets usage[] of the functions that have been called or passed over at some time, which are listed
+ * in *used and stay so; the others', whose figures are 0, are left alone, but for `factor`. *used
+ * is the collector's, until it grows; numbers in it may be above cnt. Returns 0 or -ENOMEM. */
+int collector__usage_of_used(struct collector *c, struct function_usage *usage, uint32_t cnt,
+			     const uint32_t **used, uint32_t *used_cnt);
+
 /* Has calls of a function passed over from now on (`every` 1), or all but one in `every`. Returns
  * false if that cannot be. */
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every);

@@ -42,7 +42,11 @@ struct collector {
 	bool scaled; /* some calls stand for others: paths may have more than were entered */
 	uint32_t functions_cnt;
 	struct function_usage *reclaimed_usage; /* by function */
-	bool *seen;				/* functions that have a path */
+	/* Functions that may have been called or passed over: see collector__usage_of_used(). */
+	uint32_t *used;
+	bool *is_used; /* by function */
+	uint32_t used_cnt, used_cap;
+	bool *seen;	/* functions that have a path */
 	bool *restored; /* functions whose calls were passed over, and are recorded again */
 	uint32_t seen_cnt, seen_nodes, seen_again;
 	struct drain drain;

@@ -57,11 +57,40 @@ uint64_t usage__passed(const struct collector *c, uint32_t function)
 		(u)->expected_ns += (n)->expected_ns; \
 	})
 
+int usage__make_room(struct collector *c, uint32_t functions_cnt)
+{
+	uint32_t modes = c->tables.info.function_modes_cap;
+	uint32_t cap = functions_cnt > modes ? functions_cnt : modes, *used;
+	bool *is_used;
+
+	if (cap <= c->used_cap)
+		return 0;
+	used = reallocarray(c->used, cap, sizeof(*used));
+	if (!used)
+		return -ENOMEM;
+	c->used = used;
+	is_used = reallocarray(c->is_used, cap, sizeof(*is_used));
+	if (!is_used)
+		return -ENOMEM;
+	c->is_used = is_used;
+	memset(is_used + c->used_cap, 0, (cap - c->used_cap) * sizeof(*is_used));
+	c->used_cap = cap;
+	return 0;
+}
+
+void usage__note(struct collector *c, uint32_t function)
+{
+	if (function >= c->used_cap || c->is_used[function])
+		return;
+	c->is_used[function] = true;
+	c->used[c->used_cnt++] = function;
+}
+
 /* Adds what the first paths of the tables, of all call stacks, have done; others are made
  * meanwhile. Paths are numbered in the order of their making, but for those that were used before;
  * so, from the last to the first, callees mostly come before their callers. It takes no more for a
  * guess at inclusive times. */
-static void add_usage(const struct collector *c, uint32_t nodes, struct function_usage *usage,
+static void add_usage(struct collector *c, uint32_t nodes, struct function_usage *usage,
 		      uint32_t cnt)
 {
 	uint64_t *inclusive = c->inclusive;
@@ -74,6 +103,10 @@ static void add_usage(const struct collector *c, uint32_t nodes, struct function
 
 		if (!c->tables.node_rests[i].callstack || !parent || function >= cnt)
 			continue;
+		if (!c->is_used[function]) {
+			usage__note(c, function);
+			usage[function] = (struct function_usage){0};
+		}
 		total = n->self_ns + inclusive[i];
 		inclusive[i] = 0;
 		if (parent < nodes)
@@ -82,26 +115,38 @@ static void add_usage(const struct collector *c, uint32_t nodes, struct function
 	}
 }
 
-int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt)
+int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
 	uint32_t nodes = bpf_tables__nodes(&c->tables);
 
 	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, nodes, &c->inclusive_cap))
 		return -ENOMEM;
 	memset(c->inclusive, 0, nodes * sizeof(*c->inclusive));
-	if (cnt > c->functions_cnt) {
-		memset(usage + c->functions_cnt, 0, (cnt - c->functions_cnt) * sizeof(*usage));
-		cnt = c->functions_cnt;
+	cnt = cnt < c->functions_cnt ? cnt : c->functions_cnt;
+	for (uint32_t i = 0; i < c->used_cnt; i++) {
+		if (c->used[i] < cnt)
+			usage[c->used[i]] = c->reclaimed_usage[c->used[i]];
 	}
-	memcpy(usage, c->reclaimed_usage, cnt * sizeof(*usage));
 	add_usage(c, nodes, usage, cnt);
-	for (uint32_t f = 0; f < cnt; f++) {
-		struct function_usage *u = &usage[f];
+	for (uint32_t i = 0; i < c->used_cnt; i++) {
+		uint32_t f = c->used[i];
 
-		u->passed = usage__passed(c, f);
-		u->factor = correct__factor(&c->costs, u->timed_ns, u->expected_ns);
+		if (f >= cnt)
+			continue;
+		usage[f].passed = usage__passed(c, f);
+		usage[f].factor =
+			correct__factor(&c->costs, usage[f].timed_ns, usage[f].expected_ns);
 	}
 	return 0;
+}
+
+int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt)
+{
+	const struct function_usage none = {.factor = correct__factor(&c->costs, 0, 0)};
+
+	for (uint32_t f = 0; f < cnt; f++)
+		usage[f] = none;
+	return usage__of_used(c, usage, cnt);
 }
 
 void usage__burst_calls(const struct collector *c, burst_calls_fn *tell, void *ctx)
@@ -144,6 +189,7 @@ int usage__add_reclaimed(struct collector *c, const struct stack_copy *copy)
 			c->inclusive[n->parent] += total;
 		if (n->function >= c->functions_cnt)
 			continue;
+		usage__note(c, n->function);
 		u = &c->reclaimed_usage[n->function];
 		USAGE_ADD(u, n, total, n->off_ns);
 	}
