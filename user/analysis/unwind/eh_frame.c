@@ -228,8 +228,7 @@ static void drop_overlaps(struct eh_frame *eh)
 	uint64_t end = 0;
 	size_t kept = 0;
 
-	if (eh->cnt)
-		qsort(eh->ranges, eh->cnt, sizeof(*eh->ranges), by_start);
+	sort_again(eh->ranges, eh->cnt, sizeof(*eh->ranges), by_start);
 	for (size_t i = 0; i < eh->cnt; i++) {
 		struct eh_range r = eh->ranges[i];
 		bool overlaps = r.start < end;

@@ -12,6 +12,7 @@
 #include "unwind/eh_frame.h"
 #include "unwind/go_rows.h"
 #include "util/array.h"
+#include "util/search.h"
 #include "wire.h"
 
 /* libLLVM has a million. */
@@ -111,8 +112,7 @@ static void drop_overlaps(struct gathering *g)
 	uint64_t end = 0;
 	size_t kept = 0;
 
-	if (g->stretches_cnt)
-		qsort(g->stretches, g->stretches_cnt, sizeof(*g->stretches), by_start);
+	sort_again(g->stretches, g->stretches_cnt, sizeof(*g->stretches), by_start);
 	for (size_t i = 0; i < g->stretches_cnt; i++) {
 		struct stretch s = g->stretches[i];
 		bool overlaps = s.start < end ||

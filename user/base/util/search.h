@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 /*
  * The first of elements [0, cnt) for which `before` does not hold, `cnt` if it holds for all.
@@ -22,6 +23,20 @@
 		}                                         \
 		lo_;                                      \
 	})
+
+/* As qsort(), for what mostly is in order already: that is looked at once, and not copied. */
+static inline void sort_again(void *base, size_t cnt, size_t size,
+			      int (*order)(const void *, const void *))
+{
+	const char *at = base;
+
+	for (size_t i = 1; i < cnt; i++, at += size) {
+		if (order(at, at + size) > 0) {
+			qsort(base, cnt, size, order);
+			return;
+		}
+	}
+}
 
 /* For qsort() and its kind: numbers of 64 bits, the smallest first. */
 static inline int u64_order(const void *a, const void *b)

@@ -169,25 +169,33 @@ bool groups__is_unbound(const struct groups *g, size_t index)
 	return g->unbound || (index < g->attached_cnt && g->shared[index]);
 }
 
+/* What functions the plan has of an object. */
+enum { HAS_FUNCTIONS = 1, HAS_RETURNS = 2 };
+
 /*
  * Whether the object's links can be for every process, so that children have them too. Where return
  * probes cannot be declined by our program, strangers had them, whatever these do to their stack.
  */
-static bool may_be_shared(const struct attach_ctx *ctx)
+static bool may_be_shared(const struct attach_ctx *ctx, unsigned int has)
 {
-	const struct plan *p = ctx->plan;
-	bool any = false;
+	return ctx->g->children && ctx->plan->may_fork && has & HAS_FUNCTIONS &&
+	       (!(has & HAS_RETURNS) || ctx->backend->declines_returns) &&
+	       strangers__bear_probes(ctx->obj);
+}
 
-	if (!ctx->g->children || !p->may_fork || !strangers__bear_probes(ctx->obj))
-		return false;
-	for (size_t i = 0; i < p->functions_cnt; i++) {
-		if (p->functions[i].object != ctx->object)
-			continue;
-		if (p->functions[i].exit == EXIT_RETURN && !ctx->backend->declines_returns)
-			return false;
-		any = true;
+/* HAS_* of each of the target's objects; NULL: out of memory. */
+static uint8_t *look_at_functions(const struct plan *p, size_t objects)
+{
+	uint8_t *has = calloc(objects + 1, sizeof(*has));
+
+	for (size_t i = 0; has && i < p->functions_cnt; i++) {
+		const struct plan_function *f = &p->functions[i];
+
+		if (f->object < objects)
+			has[f->object] |=
+				HAS_FUNCTIONS | (f->exit == EXIT_RETURN ? HAS_RETURNS : 0);
 	}
-	return any;
+	return has;
 }
 
 /* Attaches the probes that an object is missing: everything in processes that are new, exits that
@@ -255,6 +263,7 @@ int groups__share(struct attach_ctx *ctx, const struct target *t)
 {
 	struct groups *g = ctx->g;
 	int err = attached_grow(g, t->objects_cnt);
+	uint8_t *has = NULL;
 
 	if (!err)
 		err = outcome__grow(&g->outcome, ctx->plan);
@@ -262,9 +271,16 @@ int groups__share(struct attach_ctx *ctx, const struct target *t)
 		groups__be_near(g, t, NULL);
 	for (ctx->object = 0; !err && ctx->object < t->objects_cnt; ctx->object++) {
 		ctx->obj = &t->objects[ctx->object];
-		if (!g->attached[ctx->object])
-			g->shared[ctx->object] = may_be_shared(ctx);
+		if (g->attached[ctx->object])
+			continue;
+		if (!has)
+			has = look_at_functions(ctx->plan, t->objects_cnt);
+		if (has)
+			g->shared[ctx->object] = may_be_shared(ctx, has[ctx->object]);
+		else
+			err = -ENOMEM;
 	}
+	free(has);
 	ctx->object = 0;
 	return err;
 }

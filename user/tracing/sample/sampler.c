@@ -124,11 +124,11 @@ void sampler__set_rate(struct sampler *s, unsigned int hz)
 }
 
 #define TRIED_HZ       10000
-#define TRIED_NS       5000000 /* so 50 interrupts come */
-#define GAPS_MAX       256
-#define GAPS_MIN       8   /* fewer say nothing */
-#define GAP_LEAST_NS   500 /* no interrupt is shorter */
-#define GAP_READINGS   4   /* nor than so many looks at the time */
+#define TRIED_NS       5000000 /* so 50 interrupts could come */
+#define GAPS_MAX       24      /* of which so many are enough; */
+#define GAPS_MIN       8       /* fewer say nothing */
+#define GAP_LEAST_NS   500     /* no interrupt is shorter */
+#define GAP_READINGS   4       /* nor than so many looks at the time */
 #define READINGS_TRIED 64
 
 static int compare_ns(const void *a, const void *b)
