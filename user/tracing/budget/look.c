@@ -80,12 +80,14 @@ static double judge(struct controller *s)
 	s->forks = turns__forks(&s->seen, s->in->tracer);
 	for (uint32_t k = 0; k < s->used_cnt; k++) {
 		uint32_t i = s->used[k], entry;
-		const struct function_usage *u = &s->now[i], *before = &s->before[i];
-		struct budget_function *f = &s->functions[i];
-		double calls = (double)u->calls;
+		const struct function_usage *u, *before;
+		struct budget_function *f;
 
 		if (i >= s->functions_cnt)
 			continue;
+		u = &s->now[i];
+		before = &s->before[i];
+		f = &s->functions[i];
 		/* Few are called between two looks; the others have cost nothing, and do not go. */
 		if (u->calls == before->calls && u->passed == before->passed) {
 			*f = (struct budget_function){0};
@@ -94,7 +96,7 @@ static double judge(struct controller *s)
 		*f = budget_function_of(s, i, u);
 		f->calls = u->calls - before->calls;
 		if (u->total_ns > u->probe_ns && u->calls)
-			f->call_ns = (double)(u->total_ns - u->probe_ns) / calls;
+			f->call_ns = (double)(u->total_ns - u->probe_ns) / (double)u->calls;
 		/* Of a function that is kept in part (--sample-hot 100) all calls are counted, and
 		 * one in 100 has cost; of dropped ones only the entry is hit. */
 		if (s->gone[i] && s->in->sample_hot)

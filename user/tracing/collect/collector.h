@@ -47,9 +47,10 @@ void collector__reset(struct collector *c);
 /* Sets usage[0 .. cnt - 1] by a look at all paths. Returns 0 or -ENOMEM. */
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt);
 
-/* Sets usage[] of the functions that have been called or passed over at some time, which are listed
- * in *used and stay so; the others', whose figures are 0, are left alone, but for `factor`. *used
- * is the collector's, until it grows; numbers in it may be above cnt. Returns 0 or -ENOMEM. */
+/* As collector__usage(), but of the functions alone that have ever been called or passed over,
+ * which *used lists: some dozens of a server's thousands. All others have done nothing, and their
+ * entries are left as they are. A function that is listed stays so. *used is the collector's and
+ * lasts until that grows; functions in it may be cnt and above. Returns 0 or -ENOMEM. */
 int collector__usage_of_used(struct collector *c, struct function_usage *usage, uint32_t cnt,
 			     const uint32_t **used, uint32_t *used_cnt);
 
