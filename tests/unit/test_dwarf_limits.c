@@ -262,12 +262,14 @@ static void test_texts_end(void **state)
 		while ((scn = elf_nextscn(elf_image__elf(img), scn))) {
 			const struct elf_section *sec =
 				elf_image__sections(img, &cnt) + elf_ndxscn(scn);
-			const Elf_Data *data = elf_rawdata(scn, NULL);
+			const Elf_Data *data = elf_getdata(scn, NULL),
+				       *raw = elf_rawdata(scn, NULL);
 
 			for (size_t k = 0; k < 2; k++) {
 				if (strcmp(sec->name, names[k]))
 					continue;
 				assert_int_equal(((char *)data->d_buf)[data->d_size], 0);
+				assert_ptr_equal(raw->d_buf, data->d_buf);
 				shown++;
 			}
 		}

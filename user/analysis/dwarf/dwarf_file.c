@@ -109,18 +109,23 @@ static int find_sections(struct dwarf_file *f, const struct elf_image *from)
 
 	while ((scn = elf_nextscn(elf, scn))) {
 		const struct elf_section *sec = elf_section__at(from, elf_ndxscn(scn));
-		Elf_Data *data;
+		Elf_Data *data, *raw;
 
 		for (size_t i = 0; sec && i < sizeof(wanted) / sizeof(*wanted); i++) {
-			/* libdw takes the first one, too. */
+			/* libdw takes the first one that has bytes, too. */
 			if (seen[i] || strcmp(sec->name, wanted[i].name))
 				continue;
-			seen[i] = true;
-			data = elf_rawdata(scn, NULL);
+			/* libelf has two descriptions of the bytes. libdw goes by the first, and
+			 * newer ones by the second. */
+			data = elf_getdata(scn, NULL);
+			raw = elf_rawdata(scn, NULL);
 			if (!data || !data->d_buf || !data->d_size)
 				continue;
+			seen[i] = true;
 			if (elf_image__end_text(from, data))
 				return -ENOMEM;
+			if (raw && raw->d_size == data->d_size)
+				raw->d_buf = data->d_buf;
 			if (wanted[i].section)
 				*wanted[i].section =
 					(struct line_section){data->d_buf, data->d_size};
