@@ -204,7 +204,7 @@ static void test_units(void **state)
 	within(20, 600 * MEGABYTE, find_variable);
 }
 
-/* What libdw takes the section for. */
+/* The section's type as libdw sees it: SHT_PROGBITS, or SHT_NOBITS if it passes it over. */
 static unsigned int section_type(const struct dwarf_file *f, const char *name)
 {
 	Elf *elf = dwarf_getelf(f->dwarf);

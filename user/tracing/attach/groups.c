@@ -169,7 +169,8 @@ bool groups__is_unbound(const struct groups *g, size_t index)
 	return g->unbound || (index < g->attached_cnt && g->shared[index]);
 }
 
-/* What functions the plan has of an object. */
+/* Bits that tell of an object of the target: the plan has functions in it, and some of these have
+ * return probes. */
 enum { HAS_FUNCTIONS = 1, HAS_RETURNS = 2 };
 
 /*

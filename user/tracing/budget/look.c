@@ -187,7 +187,8 @@ int controller__expect(struct controller *s, const struct forecast_function *for
 	chosen = budget__choose(s->functions, s->functions_cnt, span_ns, limit);
 	if (chosen)
 		err = drop_chosen(s, span_ns, s->start_ns);
-	/* What was expected is nothing that was seen. */
+	/* The forecast's calls were for this choice alone: the first look finds functions that have
+	 * done nothing. */
 	memset(s->functions, 0, s->functions_cnt * sizeof(*s->functions));
 	if (!chosen)
 		return 0;

@@ -33,8 +33,9 @@ void quiet__ask(uint64_t (*ran_ns)(const void *), const void *ctx);
  * whoever has such a lock. */
 bool quiet__is_due(const struct near *near, size_t probes);
 
-/* Begins a moment for the calling thread. False, and nothing happens: the system does not let us
- * have real-time priorities (privilege__drop_for_links() leaves us the right to them). */
+/* Begins a moment for the calling thread, where quiet__is_due() has said so. False, and nothing
+ * happens: the system does not let us have real-time priorities (privilege__drop_for_links() leaves
+ * us the right to them). */
 bool quiet__begin(void);
 /* By the thread that has begun it. Threads that this one begins meanwhile work as well. */
 void quiet__end(void);
