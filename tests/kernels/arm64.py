@@ -102,8 +102,17 @@ def judge(stdout):
     return wrong
 
 
+def what_it_lacks():
+    """The first file that the machine is to have and that has not been built, or None."""
+    paths = [os.path.join(BUILD, "proftrace")]
+    paths += [os.path.join(BUILD, "programs", words[0]) for words in PROGRAMS]
+    return next((path for path in paths if not os.path.exists(path)), None)
+
+
 def run(limit, logs=None):
     """Boots the machine. Returns (None or why it failed, what to show)."""
+    if lacks := what_it_lacks():
+        raise image.ImageError(f'there is no {lacks}: run make cross CROSS_TARGETS="all foreign"')
     ended = machine.boot("arm64", ["sh", "-c", script()], BUILD, limit=limit, memory="2G",
                          architecture="arm64")
     if logs:
