@@ -52,6 +52,16 @@ static void what_was_called_once_tells_of_what_was_not(void **state)
 	assert_true(forecast__unseen(f, calls, 0) == 0);
 }
 
+/* 1 % of a CPU for a moment is less than 4,000 probes; 50 % are not, nor is 1 % for ten of them. */
+static void what_was_not_called_is_left_to_the_run_where_that_is_cheaper(void **state)
+{
+	assert_true(forecast__leaves(0.01, 1, 4000));
+	assert_true(forecast__leaves(0.08, 1.3, 24000));
+	assert_false(forecast__leaves(0.5, 1, 4000));
+	assert_false(forecast__leaves(0.01, 16, 4000));
+	assert_false(forecast__leaves(0.01, 1, 10));
+}
+
 /* The dearest are known well enough, and would hide the others. */
 static void the_dearest_are_left_out(void **state)
 {
@@ -82,6 +92,7 @@ int main(void)
 		cmocka_unit_test(own_time_is_what_counting_leaves),
 		cmocka_unit_test(the_share_is_a_sum),
 		cmocka_unit_test(what_was_called_once_tells_of_what_was_not),
+		cmocka_unit_test(what_was_not_called_is_left_to_the_run_where_that_is_cheaper),
 		cmocka_unit_test(the_dearest_are_left_out),
 	};
 

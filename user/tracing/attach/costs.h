@@ -11,6 +11,8 @@ static inline uint64_t cost_class__of_entry(uint32_t site)
 	return site == SITE_EMUL ? WIRE_COST_ENTRY_EMUL : WIRE_COST_ENTRY + site;
 }
 
+#define PROBE_LINK_NS 8000 /* CPU time, to put a probe in and to take it out again */
+
 /* Costs of probes on this machine, as calibrate/ has measured it. All zero: unknown. */
 struct probe_costs {
 	struct wire_cost classes[WIRE_COST_CLASSES];

@@ -45,7 +45,6 @@
 #define BURST_PROBES 8000	/* in all processes: functions with more have bursts in turns */
 #define REST_NS	     (300 * MS) /* from burst to burst, at least: links take long to be closed */
 #define GONE_NS	     (300 * MS) /* links that were closed are gone after this */
-#define PROBE_NS     8000	/* of the target's time, to put a probe in and to take it out */
 #define COLDER	     1.15	/* a hit costs so many times as much as in calibration */
 #define PATIENCE_ONE 20		/* the same where one process stands for all */
 #define LONGER	     2		/* a window may last so many times as long to be balanced */
@@ -541,7 +540,7 @@ static bool is_in_one(const struct bursts *b)
 /* Of what making and closing the links of the list's functions takes, so much is the target's. */
 static double linking_cost(double probes, double processes)
 {
-	return probes * PROBE_NS * processes;
+	return probes * PROBE_LINK_NS * processes;
 }
 
 /* A look has been taken: when the next one is due. */

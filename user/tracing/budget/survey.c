@@ -44,10 +44,9 @@
 
 #define CLOCK_STEP_NS (2 * MS) /* clocks of CPU time are late by this, on average */
 
-#define CALM 0.25 /* of the budget: then a second look would change nothing */
-#define UNSEEN                                                                            \
-	0.25 /* of the budget: then it needs none of the functions that nobody has called \
-	      */
+#define CALM   0.25 /* of the budget: then a second look would change nothing */
+#define UNSEEN 0.25 /* of the budget: then it needs none of the functions that nobody has called \
+		     */
 
 /* A turn: what was seen while all of its probes were in. */
 struct turn {
@@ -254,23 +253,38 @@ static int look_at_all(struct survey *s)
 	return err;
 }
 
+/* Whether the second look does without the functions that were not called at all, `cnt` of them,
+ * which may cost `unseen`. What is dropped in the run is linked anew in all processes, and what the
+ * survey has not met may get no probes at all where they are many: so those are looked at. */
+static bool spares_uncalled(const struct survey *s, double unseen, size_t cnt)
+{
+	return unseen <= UNSEEN * s->in->limit ||
+	       (s->in->target->processes_cnt == 1 &&
+		forecast__leaves(unseen, load_of(s, s->cpu_ns), cnt));
+}
+
 /* All but the dearest, together. A turn of some milliseconds may have met a moment that is not like
  * others; and what is called a hundred times a second is too much for a server that calls a
- * thousand functions as often, but hardly shows in a turn. Where that can be ruled out, those that
- * were not called at all are spared: they are most, and each probe takes 10 us to come and go. */
+ * thousand functions as often, but hardly shows in a turn. Where that can be ruled out, or costs
+ * less than to look, those that were not called at all are spared: they are most. */
 static int look_again(struct survey *s)
 {
 	const struct plan *p = s->in->plan;
 	int64_t cnt = forecast__again(s->functions, p->functions_cnt, AGAIN_SHARE, s->list);
 	double unseen = forecast__unseen(s->functions, s->calls, p->functions_cnt);
+	size_t uncalled = 0;
 	struct turn t = {0};
+	bool spares;
 	int err;
 
+	for (int64_t i = 0; i < cnt; i++)
+		uncalled += has_entry(s->in, s->list[i]) &&
+			    !collector__surveyed(s->in->collector, s->list[i]);
+	spares = spares_uncalled(s, unseen, uncalled);
 	for (int64_t i = 0; i < cnt; i++) {
 		uint32_t f = s->list[i];
 
-		if (has_entry(s->in, f) &&
-		    (unseen > UNSEEN * s->in->limit || collector__surveyed(s->in->collector, f)))
+		if (has_entry(s->in, f) && (!spares || collector__surveyed(s->in->collector, f)))
 			s->list[t.cnt++] = f;
 	}
 	log_debug("survey: what was not called at all may cost %.2f %%; %u functions are counted "
