@@ -154,6 +154,16 @@ static __always_inline struct wire_callstack *thread_stack_current(const struct 
 	return callstack_at(*number);
 }
 
+/* The current thread's own call stack and its number, if it has one. By the hash alone: its place
+ * in the cache may have been emptied at the end of another thread with the same low bits. */
+static __always_inline struct wire_callstack *thread_stack_known(u64 pid_tgid, u32 *number)
+{
+	const u32 *known = bpf_map_lookup_elem(&stack_of_tid, &pid_tgid);
+
+	*number = known ? *known : 0;
+	return known ? callstack_at(*number) : 0;
+}
+
 /* Empties a thread's place in the cache, or else each switch to a thread with those low bits would
  * look further. */
 static __always_inline void thread_stack_forget(u64 pid_tgid, u32 number)
@@ -240,50 +250,50 @@ struct place {
 };
 
 /*
- * Defines NAME(now, tgid, unwind), which calls VISIT(number, now, tgid, unwind) for each call stack
- * that was ever used, until it returns something else than 0.
+ * Defines NAME(now, tgid), which calls VISIT(number, now, tgid) for each call stack that was ever
+ * used, until it returns something else than 0.
  */
 #ifndef PROFTRACE_BASIC
 struct callstacks_walk {
 	u64 now;
-	u32 tgid, unwind;
+	u32 tgid, pad;
 };
 
-#define EACH_CALLSTACK(NAME, VISIT)                                                         \
-	static long NAME##_one(u32 i, struct callstacks_walk *w)                            \
-	{                                                                                   \
-		return i + 1 >= next_callstack || VISIT(i + 1, w->now, w->tgid, w->unwind); \
-	}                                                                                   \
-	static __always_inline void NAME(u64 now, u32 tgid, u32 unwind)                     \
-	{                                                                                   \
-		struct callstacks_walk w = {.now = now, .tgid = tgid, .unwind = unwind};    \
-                                                                                            \
-		LOOP(callstacks_cap, NAME##_one, &w);                                       \
+#define EACH_CALLSTACK(NAME, VISIT)                                              \
+	static long NAME##_one(u32 i, struct callstacks_walk *w)                 \
+	{                                                                        \
+		return i + 1 >= next_callstack || VISIT(i + 1, w->now, w->tgid); \
+	}                                                                        \
+	static __always_inline void NAME(u64 now, u32 tgid)                      \
+	{                                                                        \
+		struct callstacks_walk w = {.now = now, .tgid = tgid};           \
+                                                                                 \
+		LOOP(callstacks_cap, NAME##_one, &w);                            \
 	}
 #else
 #define CALLSTACKS_STEP 256 /* squared: as many call stacks as there can be */
 
-#define EACH_CALLSTACK(NAME, VISIT)                                                             \
-	__noinline u32 NAME##_from(u32 first, u64 now, u32 tgid, u32 unwind)                    \
-	{                                                                                       \
-		LOOK_AT(now);                                                                   \
-		LOOK_AT(tgid);                                                                  \
-		LOOK_AT(unwind);                                                                \
-		for (u32 i = 0; i < CALLSTACKS_STEP; i++)                                       \
-			if (first + i >= next_callstack || VISIT(first + i, now, tgid, unwind)) \
-				return 1;                                                       \
-		return 0;                                                                       \
-	}                                                                                       \
-	static __always_inline void NAME(u64 now, u32 tgid, u32 unwind)                         \
-	{                                                                                       \
-		for (u32 i = 0; i < CALLSTACKS_STEP; i++)                                       \
-			if (NAME##_from(i * CALLSTACKS_STEP + 1, now, tgid, unwind))            \
-				break;                                                          \
+#define EACH_CALLSTACK(NAME, VISIT)                                                     \
+	__noinline u32 NAME##_from(u32 first, u64 now, u32 tgid)                        \
+	{                                                                               \
+		LOOK_AT(now);                                                           \
+		LOOK_AT(tgid);                                                          \
+		for (u32 i = 0; i < CALLSTACKS_STEP; i++)                               \
+			if (first + i >= next_callstack || VISIT(first + i, now, tgid)) \
+				return 1;                                               \
+		return 0;                                                               \
+	}                                                                               \
+	static __always_inline void NAME(u64 now, u32 tgid)                             \
+	{                                                                               \
+		for (u32 i = 0; i < CALLSTACKS_STEP; i++)                               \
+			if (NAME##_from(i * CALLSTACKS_STEP + 1, now, tgid))            \
+				break;                                                  \
 	}
 #endif
 
-/* A call stack beside thread stacks ends with its process, or with that one's program. */
-__noinline u32 sweep_callstack(u32 number, u64 now, u32 tgid, u32 unwind)
+/* A call stack beside thread stacks ends with its process, or with that one's program; `unwind`: so
+ * do the calls that are open on it. */
+static __always_inline u32 callstack_sweep(u32 number, u64 now, u32 tgid, bool unwind)
 {
 	struct wire_callstack *callstack = callstack_at(number);
 
@@ -298,6 +308,17 @@ __noinline u32 sweep_callstack(u32 number, u64 now, u32 tgid, u32 unwind)
 	return 0;
 }
 
+__noinline u32 sweep_callstack(u32 number, u64 now, u32 tgid)
+{
+	return callstack_sweep(number, now, tgid, false);
+}
+
+__noinline u32 unwind_callstack(u32 number, u64 now, u32 tgid)
+{
+	return callstack_sweep(number, now, tgid, true);
+}
+
 EACH_CALLSTACK(sweep_callstacks, sweep_callstack)
+EACH_CALLSTACK(unwind_callstacks, unwind_callstack)
 
 #endif

@@ -593,18 +593,42 @@ static long sweep_stack(u32 i, const u32 *tgid)
 	return 0;
 }
 
-/* All but the thread stacks of the current process are gone; `unwind`: so are the calls that are
- * open. */
-__noinline u32 process_sweep(u32 unwind)
+/* Whether the process has other call stacks than thread stacks, or may have. */
+static __always_inline bool is_multi_stack(u32 tgid)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	return multi_stack_full || bpf_map_lookup_elem(&multi_stack, &tgid);
+}
 
-	if (!multi_stack_full && !bpf_map_lookup_elem(&multi_stack, &tgid))
-		return 0;
-	sweep_callstacks(bpf_ktime_get_ns(), tgid, unwind);
+static __always_inline void stacks_forget(u32 tgid)
+{
 	if (KNOWS_MAPPINGS)
 		LOOP(MAX_STACKS, sweep_stack, &tgid);
 	bpf_map_delete_elem(&multi_stack, &tgid);
+}
+
+/* All but the thread stacks of the current process are gone. Calls that are open on them stay for
+ * user space to account for. */
+__noinline u32 process_sweep(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!is_multi_stack(tgid))
+		return 0;
+	sweep_callstacks(bpf_ktime_get_ns(), tgid);
+	stacks_forget(tgid);
+	return 0;
+}
+
+/* The same, with the calls. Apart, as programs that need not close calls are half as large for the
+ * verifier. */
+__noinline u32 process_unwind(void)
+{
+	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!is_multi_stack(tgid))
+		return 0;
+	unwind_callstacks(bpf_ktime_get_ns(), tgid);
+	stacks_forget(tgid);
 	return 0;
 }
 

@@ -22,8 +22,7 @@ static __always_inline bool callstack_outlived(const struct wire_callstack *call
 }
 
 /* Who waits has waited in what is the innermost call up to now. */
-static __always_inline long close_wait(u32 number, u64 now, __attribute__((unused)) u32 tgid,
-				       __attribute__((unused)) u32 unwind)
+static __always_inline long close_wait(u32 number, u64 now, __attribute__((unused)) u32 tgid)
 {
 	struct wire_callstack *callstack = callstack_at(number);
 
@@ -34,8 +33,7 @@ static __always_inline long close_wait(u32 number, u64 now, __attribute__((unuse
 	return 0;
 }
 
-static __always_inline long close_callstack(u32 number, u64 now, __attribute__((unused)) u32 tgid,
-					    __attribute__((unused)) u32 unwind)
+static __always_inline long close_callstack(u32 number, u64 now, __attribute__((unused)) u32 tgid)
 {
 	struct wire_callstack *callstack = callstack_at(number);
 
@@ -52,8 +50,8 @@ EACH_CALLSTACK(close_callstacks, close_callstack)
 
 static __always_inline void close_all(void)
 {
-	close_waits(closed_ns, 0, 0);
-	close_callstacks(closed_ns, 0, 0);
+	close_waits(closed_ns, 0);
+	close_callstacks(closed_ns, 0);
 }
 
 #endif

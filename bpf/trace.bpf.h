@@ -660,8 +660,8 @@ static __always_inline void thread_exec(void)
 	struct wire_callstack *thread_stack;
 	u32 number;
 
-	process_sweep(true);
-	thread_stack = thread_stack_current(current_task(), false, &number);
+	process_unwind();
+	thread_stack = thread_stack_known(bpf_get_current_pid_tgid(), &number);
 	if (!thread_stack)
 		return;
 	if (gate_is_open())
@@ -681,7 +681,7 @@ static __always_inline void thread_stack_ends(void)
 	struct wire_callstack *thread_stack, *signal;
 	u32 number;
 
-	thread_stack = thread_stack_current(current_task(), false, &number);
+	thread_stack = thread_stack_known(pid_tgid, &number);
 	if (!thread_stack)
 		return;
 	bpf_get_current_comm(thread_stack->comm, sizeof(thread_stack->comm));
@@ -699,7 +699,7 @@ static __always_inline void thread_stack_ends(void)
 static __always_inline void thread_exit(bool last)
 {
 	if (last)
-		process_sweep(false);
+		process_sweep();
 	thread_stack_ends();
 }
 

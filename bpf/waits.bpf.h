@@ -124,6 +124,19 @@ struct guard_walk {
 #define LOOK_WORDS 5
 _Static_assert(WIRE_WAIT_SLOTS % LOOK_WORDS == 0, "steps cover all slots");
 
+/* The word at `slot` bytes from the stack pointer. Global: the verifier looks at it once a program,
+ * and not at each of a step's words in each of the ways up to it. */
+__noinline u64 stack_word(const struct stack_copy *copy, u64 copied, u64 sp, u64 slot)
+{
+	u64 word = 0;
+
+	LOOK_AT(sp);
+	if (copy && slot < copied)
+		return copy->words[slot / sizeof(word) % STACK_COPY_WORDS];
+	read_word(&word, sp + slot);
+	return word;
+}
+
 static long guard_step(u32 step, struct guard_walk *l)
 {
 	const struct wire_wait *w = l->wait;
@@ -136,14 +149,11 @@ static long guard_step(u32 step, struct guard_walk *l)
 	/* Written out, or verifiers up to Linux 6.1 lose the bounds. */
 #pragma clang loop unroll(full)
 	for (u32 i = 0; i < LOOK_WORDS; i++) {
-		u64 slot = w->slots[first + i], word = 0;
+		u64 word;
 
 		if (first + i >= cnt)
 			break;
-		if (slot < l->copied)
-			word = l->copy->words[slot / sizeof(word) % STACK_COPY_WORDS];
-		else
-			read_word(&word, l->sp + slot);
+		word = stack_word(l->copy, l->copied, l->sp, w->slots[first + i]);
 		MIX(guard, word);
 	}
 	l->guard = guard;
