@@ -62,6 +62,15 @@ static void several_links(void **state)
 	assert_true(hazard__lists_returns("7.2.13+deb14-amd64"));
 }
 
+static void skipped_programs(void **state)
+{
+	assert_false(hazard__skips_programs("5.10.0-34-amd64"));
+	assert_false(hazard__skips_programs("6.18.44"));
+	assert_true(hazard__skips_programs("7.0-rc1"));
+	assert_true(hazard__skips_programs("7.2.13+deb14-amd64"));
+	assert_true(hazard__skips_programs("of its own making"));
+}
+
 static void shadow_stacks(void **state)
 {
 	assert_non_null(strstr(of("6.8.0-31-generic", shadow, new_cpu), "shadow"));
@@ -110,9 +119,9 @@ static void strange_releases(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seccomp_filters),  cmocka_unit_test(several_links),
-		cmocka_unit_test(shadow_stacks),    cmocka_unit_test(calls_under_shadow_stacks),
-		cmocka_unit_test(strange_releases),
+		cmocka_unit_test(seccomp_filters),	     cmocka_unit_test(several_links),
+		cmocka_unit_test(skipped_programs),	     cmocka_unit_test(shadow_stacks),
+		cmocka_unit_test(calls_under_shadow_stacks), cmocka_unit_test(strange_releases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

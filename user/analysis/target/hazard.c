@@ -104,6 +104,11 @@ bool hazard__lists_returns(const char *release)
 	return version_of(release) >= VERSION(6, 14, 0);
 }
 
+bool hazard__skips_programs(const char *release)
+{
+	return version_of(release) >= VERSION(7, 0, 0);
+}
+
 /* The beginning of a file in /proc, or NULL. */
 static char *read_text(const char *path)
 {
@@ -141,6 +146,7 @@ void hazard__look(struct target *t)
 	if (uname(&kernel))
 		return;
 	t->lists_returns = hazard__lists_returns(kernel.release);
+	t->skips_programs = hazard__skips_programs(kernel.release);
 	cpuinfo = read_text("/proc/cpuinfo");
 	view.release = kernel.release;
 	view.cpuinfo = cpuinfo;

@@ -26,6 +26,10 @@ const char *hazard__of(const struct hazard_view *view);
  * return. */
 bool hazard__lists_returns(const char *release);
 
+/* Whether the kernel may skip a BPF program at a tracepoint, as another thread is preempted amid
+ * it. */
+bool hazard__skips_programs(const char *release);
+
 /* Whether such a process has, or may get, a shadow stack, on whatever kernel. */
 bool hazard__shadow_stacks(const struct hazard_view *view);
 

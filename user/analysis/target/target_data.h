@@ -59,8 +59,9 @@ struct target {
 	pid_t *pids;		/* the processes' ids */
 	pid_t *left_out;	/* of target__left_out() */
 	size_t left_out_cnt;
-	const char *hazard; /* why return probes are deadly on this kernel; NULL: they are not */
-	bool lists_returns; /* the kernel may crash where two return probes are on one call */
+	const char *hazard;  /* why return probes are deadly on this kernel; NULL: they are not */
+	bool lists_returns;  /* the kernel may crash where two return probes are on one call */
+	bool skips_programs; /* the kernel may skip BPF programs at tracepoints */
 	/* Some process has a shadow stack, or will perhaps: calls must not be probed. */
 	bool shadow_stacks;
 	bool shadow_stacks_possible; /* other programs may have them on this machine */

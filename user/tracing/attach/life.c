@@ -270,7 +270,9 @@ void life__skips(const struct life *l, struct life_skips *out)
 	*out = (struct life_skips){
 		.ends = skips_of(skel, skel->progs.on_thread_exit),
 		/* Of two programs one will do. */
-		.programs = skips_of(skel, skel->progs.on_exec_skipped),
+		.programs = skips_of(skel, bpf_program__autoload(skel->progs.on_exec_skipped)
+						   ? skel->progs.on_exec_skipped
+						   : skel->progs.on_exec),
 		.forks = skips_of(skel, skel->progs.on_fork),
 		.system_calls = skips_of(skel, probed ? skel->progs.call_begin_probe
 						      : skel->progs.on_call_begin) +

@@ -112,12 +112,13 @@ static void choose_system_calls(struct tracer *tr, const struct tracer_options *
 
 /* Leaves out what the run has no use for. */
 static void choose_programs(struct tracer *tr, const struct backend *backend,
-			    const struct tracer_options *opts)
+			    const struct tracer_options *opts, const struct target *t)
 {
 	tr->surveys = opts->survey && backend->survey;
 	bpf_program__set_autoload(tr->skel->progs.survey, tr->surveys);
 	tr->groups.emulates = opts->emulates;
 	bpf_program__set_autoload(tr->skel->progs.exit_ret, tr->groups.emulates);
+	bpf_program__set_autoload(tr->skel->progs.on_exec_skipped, t->skips_programs);
 	tr->returns_spared = opts->returns_spared && backend == backend__at(0);
 	tr->skel->rodata->returns_spared = tr->returns_spared;
 	if (!tr->returns_spared)
@@ -161,7 +162,7 @@ static int begin_backend(struct tracer *tr, uint32_t number, const struct tracer
 	err = backend->prepare(tr->skel);
 	if (err)
 		goto failed;
-	choose_programs(tr, backend, opts);
+	choose_programs(tr, backend, opts, t);
 	choose_system_calls(tr, opts);
 	tracer__size(tr, opts, t->processes_cnt, !backend->lacks);
 	tr->groups.unbound = !t->processes_cnt || opts->follow || opts->whom;
