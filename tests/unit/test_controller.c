@@ -202,8 +202,11 @@ double bursts__rate(const struct bursts *b, uint32_t function)
 	return b ? world.rate[function] : -1;
 }
 
-int bursts__look(struct bursts *b, uint64_t now_ns)
+static bool bursts_held_back;
+
+int bursts__look(struct bursts *b, bool held_back, uint64_t now_ns)
 {
+	bursts_held_back = held_back;
 	return 0;
 }
 
@@ -394,7 +397,8 @@ static void bursts_have_their_part(void **state)
 	assert_int_equal(controller__pace_ns(controller), 60000000);
 }
 
-/* The start took as long as half of what exact probes may cost in five seconds. */
+/* The start took as long as half of what exact probes may cost in five seconds. Dropped functions
+ * are looked at less often until it is paid, too. */
 static void the_start_is_paid_off(void **state)
 {
 	inputs.limit = 0.2;
@@ -405,10 +409,12 @@ static void the_start_is_paid_off(void **state)
 	for (int i = 0; i < 4; i++) {
 		live(30000, 24000, 10);
 		assert_dropped(1, 0, 0);
+		assert_true(bursts_held_back);
 	}
 	live(30000, 24000, 10);
 	live(30000, 24000, 10);
 	assert_dropped(0, 0, 0);
+	assert_false(bursts_held_back);
 }
 
 static void what_options_name_stays(void **state)

@@ -277,6 +277,9 @@ static int attach(struct run *r)
 	if (wants_survey(r->o))
 		r->budget.start_ns =
 			clock_ns(CLOCK_PROCESS_CPUTIME_ID) + tracer__linking_ns(r->tracer);
+	if (r->budget.start_ns)
+		log_debug("the start has taken %.0f ms of CPU time",
+			  (double)r->budget.start_ns / 1e6);
 	if (!attached && survey.forecast)
 		attached = controller__expect(r->controller, survey.forecast);
 	if (!attached && survey.called)

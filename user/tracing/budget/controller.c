@@ -257,14 +257,20 @@ static bool is_any_chosen(const struct controller *s)
 	return false;
 }
 
+bool controller__pays_start(struct controller *s)
+{
+	double looks = s->bursts ? s->in->limit * BURSTS_SHARE * BURSTS_HELD_BACK : 0;
+	double saved_ns = (START_PART * s->limit + looks) * (double)controller__cpu_ns(s);
+
+	return saved_ns < START_TIMES * (double)s->in->start_ns && !is_any_chosen(s);
+}
+
 /* Without what is spared. */
 static double plain_room(struct controller *s)
 {
-	double paid_ns = START_PART * s->limit * (double)controller__cpu_ns(s);
 	double limit = plain_limit(s);
 
-	return paid_ns < (double)s->in->start_ns && !is_any_chosen(s) ? (1 - START_PART) * limit
-								      : limit;
+	return controller__pays_start(s) ? (1 - START_PART) * limit : limit;
 }
 
 double controller__room(struct controller *s)

@@ -14,6 +14,10 @@
 #define LOOK_PACE_NS 100000000 /* from one look to the next, mostly */
 #define START_NS     20000000  /* of the first looks */
 #define START_PART   0.6       /* of what exact probes may cost: for the start, until it is paid */
+/* The start is paid for so many times. Nginx loses what it answers in 190 ms by one that takes 160
+ * ms of CPU time; and as much again in ten seconds to what is in no budget: interrupts of samples,
+ * programs at switches, and our own CPU time from look to look. */
+#define START_TIMES 2
 
 struct budget_function;
 struct bursts;
@@ -108,8 +112,12 @@ double controller__call_cost(const struct controller *s, uint32_t function,
  * 0.05 of a CPU busy, 0.01 of a CPU are a share of 0.2. */
 double controller__probes_limit(struct controller *s);
 
+/* Whether the start of tracing has yet to be paid for, by what exact probes and looks at dropped
+ * functions may not cost meanwhile. Not while somebody has chosen a function. */
+bool controller__pays_start(struct controller *s);
+
 /* The share that exact probes may cost now: as controller__probes_limit(), but two fifths of the
- * limit until the start of tracing has been paid for, unless somebody has chosen a function. */
+ * limit until the start of tracing has been paid for. */
 double controller__room(struct controller *s);
 
 /* The cost that probes may have in the look under way, which has taken `took_ns` with `own_ns` of

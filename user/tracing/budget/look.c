@@ -457,6 +457,6 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (s->forks && (s->fast_polling || s->over))
 		s->rest_until_ns = now_ns + REST_NS;
 	if (!err && !s->undone && !s->fast_polling && !s->over && now_ns >= s->rest_until_ns)
-		err = bursts__look(s->bursts, now_ns);
+		err = bursts__look(s->bursts, controller__pays_start(s), now_ns);
 	return err;
 }

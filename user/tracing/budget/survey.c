@@ -44,9 +44,10 @@
 
 #define CLOCK_STEP_NS (2 * MS) /* clocks of CPU time are late by this, on average */
 
-#define CALM   0.25 /* of the budget: then a second look would change nothing */
-#define UNSEEN 0.25 /* of the budget: then it needs none of the functions that nobody has called \
-		     */
+#define CALM 0.25 /* of the budget: then a second look would change nothing */
+#define UNSEEN                                                                            \
+	0.25 /* of the budget: then it needs none of the functions that nobody has called \
+	      */
 
 /* A turn: what was seen while all of its probes were in. */
 struct turn {
