@@ -12,6 +12,7 @@
 
 #include "calls/profile.h"
 #include "tables/bpf_tables.h"
+#include "tables/growing_table.h"
 #include "collect/sample_store.h"
 #include "tables/stack_copy.h"
 
@@ -29,7 +30,11 @@ static struct wire_sample samples[2 * PLACES];
 static struct wire_callstack callstacks[CALLSTACKS];
 static struct wire_sample_counts counts[WIRE_CPUS];
 static uint32_t half, scratch[NODES];
+static struct growing_table growing[GROWING_TABLES] = {
+	[GROWING_CALLSTACKS] = {.cap = CALLSTACKS, .mapped = CALLSTACKS},
+};
 static struct bpf_tables tables = {
+	.growing = growing,
 	.info = {.callstacks_cap = CALLSTACKS,
 		 .samples_cap = PLACES,
 		 .samples_half = &half,
@@ -157,7 +162,8 @@ static void test_inlined(void **state)
 
 	begin(&s);
 	tables.nodes = nodes;
-	tables.info.nodes_cap = NODES;
+	growing[GROWING_NODES] = growing[GROWING_NODE_RESTS] =
+		(struct growing_table){.cap = NODES, .mapped = NODES};
 	s.inlined = inlined;
 	for (uint32_t node = 6; node < 8; node++) {
 		struct wire_sample *e = put(node, 0, 21, 10);
@@ -189,7 +195,7 @@ static void test_inlined(void **state)
 	assert_int_equal(copy->nodes_cnt, 9);
 	assert_int_equal(copy->nodes[0].calls, 9);
 	tables.nodes = NULL;
-	tables.info.nodes_cap = 0;
+	growing[GROWING_NODES] = growing[GROWING_NODE_RESTS] = (struct growing_table){0};
 	free(copy);
 	sample_store__fini(&s);
 }

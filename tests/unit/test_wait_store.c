@@ -11,6 +11,7 @@
 
 #include "calls/profile.h"
 #include "tables/bpf_tables.h"
+#include "tables/growing_table.h"
 #include "collect/sample_store.h"
 #include "collect/wait_store.h"
 #include "tables/stack_copy.h"
@@ -25,7 +26,11 @@ static struct wire_wait waits[PLACES];
 static struct wire_callstack callstacks[CALLSTACKS];
 static struct wire_wait_counts counts[WIRE_CPUS];
 static uint32_t scratch[NODES];
+static struct growing_table growing[GROWING_TABLES] = {
+	[GROWING_CALLSTACKS] = {.cap = CALLSTACKS, .mapped = CALLSTACKS},
+};
 static struct bpf_tables tables = {
+	.growing = growing,
 	.info = {.callstacks_cap = CALLSTACKS, .waits_cap = PLACES, .wait_counts = counts},
 	.callstacks = callstacks,
 	.waits = waits,

@@ -3,11 +3,13 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tables/growing_table.h"
 #include "util/log.h"
 
 static size_t page_round(size_t size)
@@ -17,13 +19,38 @@ static size_t page_round(size_t size)
 	return (size + page - 1) / page * page;
 }
 
-/* NULL if it is not used, or after one that could not be mapped, which *failed tells. */
-static void *table_map(int fd, size_t entries, size_t size, bool *failed)
+/* The growing table of that descriptor, or NULL. */
+static struct growing_table *growing_of(const struct bpf_tables *t, int fd)
 {
+	const int fds[] = {
+		[GROWING_CALLSTACKS] = t->info.callstacks_fd,
+		[GROWING_FRAMES] = t->info.frames_fd,
+		[GROWING_NODES] = t->info.nodes_fd,
+		[GROWING_NODE_RESTS] = t->info.node_rests_fd,
+		[GROWING_DISTS] = t->info.dists_fd,
+	};
+
+	for (int i = 0; i < GROWING_TABLES; i++) {
+		if (fds[i] == fd)
+			return &t->growing[i];
+	}
+	return NULL;
+}
+
+/* NULL if it is not used, or after one that could not be mapped, which *failed tells. */
+static void *table_map(const struct bpf_tables *t, int fd, size_t entries, size_t size,
+		       bool *failed)
+{
+	struct growing_table *growing = growing_of(t, fd);
 	void *p;
 
 	if (!entries || *failed)
 		return NULL;
+	if (growing) {
+		errno = -growing_table__map(growing, fd, size, entries);
+		*failed = errno != 0;
+		return growing->at;
+	}
 	p = mmap(NULL, page_round(entries * size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	*failed = p == MAP_FAILED;
 	return *failed ? NULL : p;
@@ -36,7 +63,7 @@ static void table_unmap(void *p, size_t entries, size_t size)
 }
 
 #define MAP_TABLE(NAME, TYPE, ENTRIES) \
-	t->NAME = table_map(tables->NAME##_fd, ENTRIES, sizeof(TYPE), &failed);
+	t->NAME = table_map(t, tables->NAME##_fd, ENTRIES, sizeof(TYPE), &failed);
 #define UNMAP_TABLE(NAME, TYPE, ENTRIES) table_unmap(t->NAME, ENTRIES, sizeof(TYPE));
 
 int bpf_tables__map(struct bpf_tables *t, const struct tracer_tables *tables)
@@ -44,7 +71,12 @@ int bpf_tables__map(struct bpf_tables *t, const struct tracer_tables *tables)
 	bool failed = false;
 	int err;
 
-	*t = (struct bpf_tables){.info = *tables};
+	*t = (struct bpf_tables){
+		.info = *tables,
+		.growing = calloc(GROWING_TABLES, sizeof(*t->growing)),
+	};
+	if (!t->growing)
+		return -ENOMEM;
 	WIRE_TABLES(MAP_TABLE)
 	if (!failed)
 		return 0;
@@ -63,6 +95,7 @@ void bpf_tables__unmap(struct bpf_tables *t)
 	const struct tracer_tables *tables = &t->info;
 
 	WIRE_TABLES(UNMAP_TABLE)
+	free(t->growing);
 	*t = (struct bpf_tables){0};
 }
 
@@ -71,31 +104,38 @@ static size_t passed_size(const struct tracer_tables *info)
 	return (size_t)info->function_modes_cap * info->passed_shares * sizeof(uint64_t);
 }
 
-static uint32_t used(const volatile uint32_t *next, uint32_t cap)
+/* Entries of a growing table that were ever in use, which are mapped then. */
+static uint32_t used(const struct bpf_tables *t, enum bpf_tables_growing growing,
+		     const volatile uint32_t *next)
 {
+	struct growing_table *g = &t->growing[growing];
 	uint32_t n = *next;
 
-	return n < cap ? n : cap;
+	growing_table__reach(g, n);
+	return n < g->mapped ? n : g->mapped;
 }
 
 uint32_t bpf_tables__callstacks(const struct bpf_tables *t)
 {
-	return used(t->info.next_callstack, t->info.callstacks_cap);
+	return used(t, GROWING_CALLSTACKS, t->info.next_callstack);
 }
 
 uint32_t bpf_tables__nodes(const struct bpf_tables *t)
 {
-	return used(t->info.next_node, t->info.nodes_cap);
+	uint32_t rests = used(t, GROWING_NODE_RESTS, t->info.next_node);
+	uint32_t n = used(t, GROWING_NODES, t->info.next_node);
+
+	return n < rests ? n : rests;
 }
 
 uint32_t bpf_tables__frames(const struct bpf_tables *t)
 {
-	return used(t->info.next_frame, t->info.frames_cap);
+	return used(t, GROWING_FRAMES, t->info.next_frame);
 }
 
 uint32_t bpf_tables__dists(const struct bpf_tables *t)
 {
-	return used(t->info.next_dist, t->info.dists_cap);
+	return used(t, GROWING_DISTS, t->info.next_dist);
 }
 
 void bpf_tables__clear_counts(struct bpf_tables *t)
@@ -128,9 +168,19 @@ struct wire_tally bpf_tables__tallies(const struct bpf_tables *t)
 	return sum;
 }
 
+/* Whether a growing table has an entry of that number, which is mapped then. */
+static bool is_entry(const struct bpf_tables *t, enum bpf_tables_growing growing, uint32_t i)
+{
+	struct growing_table *g = &t->growing[growing];
+
+	if (i >= g->mapped && i < g->cap)
+		growing_table__reach(g, i + 1);
+	return i && i < g->mapped;
+}
+
 struct wire_callstack *bpf_tables__callstack(const struct bpf_tables *t, uint32_t i)
 {
-	return i && i < t->info.callstacks_cap ? &t->callstacks[i] : NULL;
+	return is_entry(t, GROWING_CALLSTACKS, i) ? &t->callstacks[i] : NULL;
 }
 
 uint64_t bpf_tables__ended_ns(const struct bpf_tables *t, const struct wire_callstack *callstack)
@@ -143,12 +193,13 @@ uint64_t bpf_tables__ended_ns(const struct bpf_tables *t, const struct wire_call
 
 struct wire_frame *bpf_tables__frame(const struct bpf_tables *t, uint32_t i)
 {
-	return i && i < t->info.frames_cap ? &t->frames[i] : NULL;
+	return is_entry(t, GROWING_FRAMES, i) ? &t->frames[i] : NULL;
 }
 
 struct wire_node *bpf_tables__node(const struct bpf_tables *t, uint32_t i)
 {
-	return i && i < t->info.nodes_cap ? &t->nodes[i] : NULL;
+	return is_entry(t, GROWING_NODES, i) && is_entry(t, GROWING_NODE_RESTS, i) ? &t->nodes[i]
+										   : NULL;
 }
 
 struct wire_chunk *bpf_tables__chunk(const struct bpf_tables *t, uint32_t i)

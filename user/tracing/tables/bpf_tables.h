@@ -9,8 +9,22 @@
 #include "attach/tracer.h"
 #include "wire.h"
 
+struct growing_table;
+
+/* Tables that fill from their begin. */
+enum bpf_tables_growing {
+	GROWING_CALLSTACKS,
+	GROWING_FRAMES,
+	GROWING_NODES,
+	GROWING_NODE_RESTS,
+	GROWING_DISTS,
+	GROWING_TABLES
+};
+
 struct bpf_tables {
 	struct tracer_tables info;
+	struct growing_table *growing; /* [GROWING_TABLES] */
+
 	/* By their names; NULL: this run does not use it. */
 #define TABLE_AT(NAME, TYPE, ENTRIES) TYPE *NAME;
 	WIRE_TABLES(TABLE_AT)
