@@ -187,7 +187,8 @@ class TestCase(unittest.TestCase):
                 else:
                     stack.pop()
             self.assertEqual(stack, [0])
-            self.assertLessEqual(last, profile["endValue"])
+            # Both are sums of speedscope's own, in doubles: 6736.630000000001 and 6736.63.
+            self.assertLessEqual(last, profile["endValue"] * (1 + 1e-12))
         return threads
 
     def assert_same(self, seen, expected, may_be_empty=False):
