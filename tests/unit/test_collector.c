@@ -862,6 +862,7 @@ static void full_distributions(void **state)
 		calls += b->calls;
 	}
 	assert_int_equal(calls, 63 * 8 + 8 * (62 * 63 / 2) + 63 * 28);
+	profile__free(p);
 }
 
 static void waiting_threads_have_waited_so_far(void **state)
