@@ -47,6 +47,7 @@
 #define GONE_NS	     (300 * MS) /* links that were closed are gone after this */
 #define COLDER	     1.15	/* a hit costs so many times as much as in calibration */
 #define PATIENCE_ONE 20		/* the same where one process stands for all */
+#define TELLING	     3		/* looks tell how far they deviate: they are not held back before */
 #define LONGER	     2		/* a window may last so many times as long to be balanced */
 #define SKEW_NS	     (MS / 5)	/* counts and clocks are read within this, or once more */
 #define READINGS     10
@@ -549,7 +550,7 @@ static void turn_taken(struct bursts *b, struct turns *t, const struct look *l)
 {
 	double pause_ns = turns__pause_ns(t, b->in->tracer, l);
 
-	if (b->held_back)
+	if (b->held_back && t->cnt >= TELLING)
 		pause_ns /= 1 - BURSTS_HELD_BACK;
 	/* One that came early, with a burst, is made up for. */
 	t->next_ran_ns =
