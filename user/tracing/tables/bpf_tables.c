@@ -10,14 +10,8 @@
 #include <unistd.h>
 
 #include "tables/growing_table.h"
+#include "tables/page.h"
 #include "util/log.h"
-
-static size_t page_round(size_t size)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	return (size + page - 1) / page * page;
-}
 
 /* The growing table of that descriptor, or NULL. */
 static struct growing_table *growing_of(const struct bpf_tables *t, int fd)
@@ -41,11 +35,12 @@ static struct growing_table *growing_of(const struct bpf_tables *t, int fd)
 static void *table_map(const struct bpf_tables *t, int fd, size_t entries, size_t size,
 		       bool *failed)
 {
-	struct growing_table *growing = growing_of(t, fd);
+	struct growing_table *growing;
 	void *p;
 
 	if (!entries || *failed)
 		return NULL;
+	growing = growing_of(t, fd);
 	if (growing) {
 		errno = -growing_table__map(growing, fd, size, entries);
 		*failed = errno != 0;
@@ -68,15 +63,14 @@ static void table_unmap(void *p, size_t entries, size_t size)
 
 int bpf_tables__map(struct bpf_tables *t, const struct tracer_tables *tables)
 {
-	bool failed = false;
+	bool failed;
 	int err;
 
 	*t = (struct bpf_tables){
 		.info = *tables,
 		.growing = calloc(GROWING_TABLES, sizeof(*t->growing)),
 	};
-	if (!t->growing)
-		return -ENOMEM;
+	failed = !t->growing;
 	WIRE_TABLES(MAP_TABLE)
 	if (!failed)
 		return 0;

@@ -4,18 +4,11 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
+#include "tables/page.h"
 #include "util/log.h"
 
 #define LEAST 4096 /* entries that are mapped at first, and ahead */
-
-static size_t page_round(size_t size)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	return (size + page - 1) / page * page;
-}
 
 /* So many bytes from its begin are mapped when `cnt` entries are: entries may lie across pages. */
 static size_t bytes_of(const struct growing_table *g, uint32_t cnt)
