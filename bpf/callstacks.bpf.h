@@ -154,8 +154,8 @@ static __always_inline struct wire_callstack *thread_stack_current(const struct 
 	return callstack_at(*number);
 }
 
-/* The current thread's own call stack and its number, if it has one. By the hash alone: its place
- * in the cache may have been emptied at the end of another thread with the same low bits. */
+/* The own call stack of a thread and its number, if it has one. By the hash alone: the thread's
+ * place in the cache may have been emptied at the end of another one with the same low bits. */
 static __always_inline struct wire_callstack *thread_stack_known(u64 pid_tgid, u32 *number)
 {
 	const u32 *known = bpf_map_lookup_elem(&stack_of_tid, &pid_tgid);

@@ -642,14 +642,15 @@ static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 s
  * ended all others, and this one's old number is gone without an exit. */
 static __always_inline void thread_becomes_leader(u64 old_pid_tgid)
 {
-	u32 *number = bpf_map_lookup_elem(&stack_of_tid, &old_pid_tgid);
-	struct wire_callstack *thread_stack = number ? callstack_at(*number) : 0;
 	u64 now = bpf_ktime_get_ns();
+	struct wire_callstack *thread_stack;
+	u32 number;
 
-	if (!number || !thread_stack)
+	thread_stack = thread_stack_known(old_pid_tgid, &number);
+	if (!thread_stack)
 		return;
 	if (gate_is_open())
-		unwind_all(*number, now);
+		unwind_all(number, now);
 	bpf_map_delete_elem(&stack_of_tid, &old_pid_tgid);
 	callstack_ends(thread_stack, now);
 }
