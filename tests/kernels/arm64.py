@@ -28,6 +28,9 @@ run() {
 	show "$name" "command $?" /tmp/out
 	show "$name" "profile" /tmp/json
 	rm -f /tmp/in /tmp/json
+	# The loops below read these before the new processes have emptied them.
+	: >/tmp/out
+	: >/tmp/err
 	mkfifo /tmp/in
 	$path --wait "$@" </tmp/in >/tmp/out &
 	target=$!
