@@ -38,15 +38,17 @@
 /* It is root's, and empty after a boot. */
 #define CACHE "/run/proftrace"
 
-#define ROUNDS	   11
-#define CALLS	   200 /* a round; 0.2 ms */
-#define SLOW_CALLS 20  /* of functions that are single-stepped */
-#define WARM_BYTES (8 << 10)
-#define COLD_BYTES (2 << 20)
-#define MIN_SPREAD 0.02 /* what differs from one place in a program to the next */
-#define MIN_SLOWER 0.1	/* less does not tell cold caches from warm ones */
-#define MAX_BURDEN 3
-#define MAX_GAIN   4
+#define ROUNDS	    11
+#define BARE_ROUNDS 5  /* without probes */
+#define CALLS	    50 /* a round; 50 us, so few rounds are disturbed by the machine's clock */
+#define SLOW_CALLS  10 /* of functions that are single-stepped */
+#define WARM_UP	    2  /* calls before a round: the child has just been woken */
+#define WARM_BYTES  (8 << 10)
+#define COLD_BYTES  (2 << 20)
+#define MIN_SPREAD  0.02 /* what differs from one place in a program to the next */
+#define MIN_SLOWER  0.1	 /* less does not tell cold caches from warm ones */
+#define MAX_BURDEN  3
+#define MAX_GAIN    4
 /* Of an entry's cost, the part behind the reading of the clock: a guess that matters only for calls
  * whose exit is not seen. */
 #define ENTRY_SHARE 0.25
@@ -177,13 +179,13 @@ static void between(int number)
 		walk(number == COLD ? COLD_BYTES : WARM_BYTES);
 }
 
-/* Calls functions as often as a round has it. */
-static void call(int number)
+/* Calls a function so often. */
+static void call(int number, int calls)
 {
 	void (*function)(void) = functions[number];
 	void (*other)(void) = number == TURN_A ? functions[TURN_B] : function;
 
-	for (int i = 0; i < calls_of(number); i += 2) {
+	for (int i = 0; i < calls; i += 2) {
 		between(number);
 		function();
 		between(number);
@@ -193,7 +195,7 @@ static void call(int number)
 
 static void call_nested(void)
 {
-	call(NESTED);
+	call(NESTED, CALLS);
 }
 
 /* The child: runs a round of the function whose number it is sent, and answers how long it took. */
@@ -202,12 +204,15 @@ static void serve(int socket)
 	uint8_t number;
 
 	while (read(socket, &number, 1) == 1 && number < FUNCTIONS) {
-		uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID), took;
+		uint64_t began, took;
 
+		if (number != NESTED)
+			call(number, WARM_UP);
+		began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		if (number == NESTED)
 			calibrate_outer(call_nested);
 		else
-			call(number);
+			call(number, calls_of(number));
 		took = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
 		if (write(socket, &took, sizeof(took)) != sizeof(took))
 			break;
@@ -262,15 +267,27 @@ static int run_round(const struct calibration *cal, int function, double *call_n
 	return 0;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
 static int measure_bare(struct calibration *cal)
 {
+	double rounds[FUNCTIONS][BARE_ROUNDS] = {0};
 	int err = 0;
 
 	/* The first one warms up. */
-	for (int round = 0; !err && round < 2; round++) {
+	for (int round = -1; !err && round < BARE_ROUNDS; round++) {
 		for (int f = 0; !err && f < FUNCTIONS; f++)
 			if (!rides_along(cal, f))
-				err = run_round(cal, f, &cal->bare_ns[f]);
+				err = run_round(cal, f, &rounds[f][round < 0 ? 0 : round]);
+	}
+	for (int f = 0; f < FUNCTIONS; f++) {
+		qsort(rounds[f], BARE_ROUNDS, sizeof(rounds[f][0]), compare_doubles);
+		cal->bare_ns[f] = rounds[f][BARE_ROUNDS / 2];
 	}
 	return err;
 }
@@ -424,13 +441,6 @@ static int attach(const struct calibration *cal)
 	if (!err && tracer__emulates(cal->tr))
 		err = attach_emulated(cal);
 	return err;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 /* The median over the rounds; *spread is half the distance between the quartiles. */

@@ -16,7 +16,7 @@ struct tracer;
 #define CALIBRATE_FUNCTIONS 25
 
 /*
- * Before the target's probes are attached and the gate is opened; takes less than 100 ms, or next
+ * Before the target's probes are attached and the gate is opened; takes some 50 ms, or next
  * to nothing if it was done before since the kernel was booted. Leaves the collector empty. Returns
  * 0, or -errno silently with *out all zero: then costs stay unknown.
  */
