@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "attach/callers.h"
+#include "attach/costs.h"
 #include "attach/tracer.h"
 #include "budget/bursts.h"
 #include "budget/controller.h"
@@ -35,6 +36,7 @@ static struct {
 	bool forks;		   /* turns__forks() */
 	bool lingers;		   /* tracer__drop_poll() */
 	uint64_t samples, probing; /* collector__samples() */
+	uint64_t waits;		   /* collector__waits() */
 } world;
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -88,6 +90,11 @@ void tracer__unwind_cost(const struct tracer *tr, uint64_t *ns, uint64_t *cnt)
 struct samples_so_far collector__samples(const struct collector *c)
 {
 	return (struct samples_so_far){.taken = world.samples, .probing = world.probing};
+}
+
+uint64_t collector__waits(const struct collector *c)
+{
+	return world.waits;
 }
 
 uint64_t collector__calls(const struct collector *c)
@@ -202,11 +209,11 @@ double bursts__rate(const struct bursts *b, uint32_t function)
 	return b ? world.rate[function] : -1;
 }
 
-static bool bursts_held_back;
+static double looks_part;
 
-int bursts__look(struct bursts *b, bool held_back, uint64_t now_ns)
+int bursts__look(struct bursts *b, double part, uint64_t now_ns)
 {
-	bursts_held_back = held_back;
+	looks_part = part;
 	return 0;
 }
 
@@ -403,18 +410,48 @@ static void the_start_is_paid_off(void **state)
 {
 	inputs.limit = 0.2;
 	inputs.burst_ns = 5000000;
-	inputs.start_ns = (uint64_t)(0.5 * 0.1 * 5 * SECOND);
+	inputs.start_ns = (uint64_t)(0.5 * 0.15 * 4.5 * SECOND);
 	begin();
 	world.rate[HOT] = 30000e-9;
 	for (int i = 0; i < 4; i++) {
-		live(30000, 24000, 10);
+		live(30000, 12000, 10);
 		assert_dropped(1, 0, 0);
-		assert_true(bursts_held_back);
+		assert_true(fabs(looks_part - 0.3) < 1e-9);
 	}
-	live(30000, 24000, 10);
-	live(30000, 24000, 10);
+	live(30000, 12000, 10);
+	live(30000, 12000, 10);
 	assert_dropped(0, 0, 0);
-	assert_false(bursts_held_back);
+	assert_true(looks_part == 1);
+}
+
+/* Samples that take 1 % of the target's CPU time, and switches that take another, leave 3 of 5 %
+ * for calls: of 35,000 that cost 1 us each some are too many then. */
+static void what_is_spent_anyway_counts(void **state)
+{
+	inputs.interrupt_ns = 100000;
+	begin();
+	live(35000, 0, 0);
+	live(35000, 0, 0);
+	assert_dropped(0, 0, 0);
+	world.samples = 300;
+	world.waits = 3 * (SECOND / 100 / WAIT_COST_NS);
+	live(35000, 0, 0);
+	assert_dropped(1, 0, 0);
+}
+
+/* However much is spent anyway, two fifths of the limit are the calls'. */
+static void a_part_is_left_for_calls(void **state)
+{
+	inputs.limit = 0.2;
+	inputs.burst_ns = 5000000;
+	begin();
+	world.waits = 10 * (SECOND / WAIT_COST_NS);
+	for (int i = 0; i < 5; i++)
+		live(20000, 10000, 0);
+	assert_dropped(0, 0, 0);
+	assert_true(fabs(looks_part - 0.4) < 1e-9);
+	live(40000, 10000, 0);
+	assert_dropped(1, 0, 0);
 }
 
 static void what_options_name_stays(void **state)
@@ -872,6 +909,8 @@ int main(void)
 		TEST(the_dearest_goes),
 		TEST(bursts_have_their_part),
 		TEST(the_start_is_paid_off),
+		TEST(what_is_spent_anyway_counts),
+		TEST(a_part_is_left_for_calls),
 		TEST(what_options_name_stays),
 		TEST(what_options_name_leaves_the_others_a_part),
 		TEST(a_forecast_leaves_the_others_a_part),

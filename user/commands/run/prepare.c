@@ -230,6 +230,7 @@ static int load(struct run *r)
 		.tracer = r->tracer,
 		.collector = r->collector,
 		.limit = r->o->max_overhead / 100,
+		.interrupt_ns = samples__interrupt_ns(r->samples),
 		.burst_ns = wants_bursts(r->o) ? r->o->burst_ns : 0,
 		.surveys = wants_survey(r->o),
 		.tells = r->o->tells_overhead,

@@ -68,6 +68,11 @@ static uint32_t cpus(void)
 	return cnt > 0 ? cnt : 1;
 }
 
+uint64_t samples__interrupt_ns(const struct samples *s)
+{
+	return s ? s->interrupt_ns * (s->on_paths ? INTERRUPT_BUSY : 1) : 0;
+}
+
 static struct sample_budget budget_of(const struct samples *s, const struct options *o)
 {
 	return (struct sample_budget){
@@ -75,7 +80,7 @@ static struct sample_budget budget_of(const struct samples *s, const struct opti
 		.least_hz = SAMPLE_RATE_DEFAULT,
 		.cpus = s->cpus,
 		.program_ns = PROGRAM_NS,
-		.interrupt_ns = s->interrupt_ns * (s->on_paths ? INTERRUPT_BUSY : 1),
+		.interrupt_ns = samples__interrupt_ns(s),
 	};
 }
 

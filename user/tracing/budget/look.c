@@ -418,6 +418,14 @@ static int take_out_in_turn(struct controller *s, uint64_t now_ns)
 	return err;
 }
 
+/* The part of what bursts and windows may cost that they may cost now. */
+static double looks_part(struct controller *s)
+{
+	double part = controller__calls_part(s);
+
+	return controller__pays_start(s) ? (1 - BURSTS_HELD_BACK) * part : part;
+}
+
 int controller__look(struct controller *s, uint64_t now_ns)
 {
 	uint64_t cpu_ns = controller__cpu_ns(s), calls, took_ns = now_ns - s->began_ns;
@@ -457,6 +465,6 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (s->forks && (s->fast_polling || s->over))
 		s->rest_until_ns = now_ns + REST_NS;
 	if (!err && !s->undone && !s->fast_polling && !s->over && now_ns >= s->rest_until_ns)
-		err = bursts__look(s->bursts, controller__pays_start(s), now_ns);
+		err = bursts__look(s->bursts, looks_part(s), now_ns);
 	return err;
 }

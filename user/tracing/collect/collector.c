@@ -157,6 +157,11 @@ struct samples_so_far collector__samples(const struct collector *c)
 	return sample_store__so_far(&c->samples, &c->tables);
 }
 
+uint64_t collector__waits(const struct collector *c)
+{
+	return wait_store__taken(&c->tables);
+}
+
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns)
 {
 	sample_store__weigh(&c->samples, &c->tables, cpu_ns);

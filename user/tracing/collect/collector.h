@@ -120,6 +120,8 @@ void collector__keep_paths(struct collector *c);
 void collector__set_sample_period(struct collector *c, uint64_t ns, bool bare);
 /* Samples of the target, from the start on. */
 struct samples_so_far collector__samples(const struct collector *c);
+/* How many waits of the target have begun so far that our programs look at. */
+uint64_t collector__waits(const struct collector *c);
 /* The target has had so much CPU time since the start: samples that are fetched from now on stand
  * for their share of it. */
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);

@@ -167,6 +167,11 @@ static struct wire_wait_counts counts(const struct bpf_tables *t)
 	return sum;
 }
 
+uint64_t wait_store__taken(const struct bpf_tables *t)
+{
+	return t->waits ? counts(t).taken : 0;
+}
+
 int wait_store__poll(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t)
 {
 	int err = 0;

@@ -40,6 +40,7 @@ void wait_store__end(const struct bpf_tables *t, uint64_t at_ns);
 /* Forgets all, when no program runs. */
 void wait_store__clear(struct wait_store *w, const struct bpf_tables *t);
 
+uint64_t wait_store__taken(const struct bpf_tables *t); /* how many have begun so far */
 void wait_store__account(const struct bpf_tables *t, struct profile_accounting *a);
 
 #endif
