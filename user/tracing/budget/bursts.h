@@ -19,7 +19,7 @@ struct profile;
 
 /* Of the budget, for bursts and windows. */
 #define BURSTS_SHARE	 0.5
-#define BURSTS_HELD_BACK 0.7 /* of that they leave so much until the start is paid for */
+#define BURSTS_HELD_BACK 0.5 /* of that they leave so much until the start is paid for */
 
 /* Borrows its inputs. Returns 0 or -ENOMEM. */
 int bursts__new(const struct budget_inputs *in, struct bursts **out);

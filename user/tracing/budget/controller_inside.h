@@ -107,13 +107,10 @@ void controller__begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_
 double controller__call_cost(const struct controller *s, uint32_t function,
 			     const struct function_usage *u);
 
-/* The part of the limit that is left for calls, exact and in looks at dropped functions: samples
- * and the programs at switches cost as much as they do. 5 % of which these take 1.5 leave 0.7. */
-double controller__calls_part(struct controller *s);
-
-/* What exact probes may cost, as a share of the target's own CPU time. Of a target that does
- * little, what is spared (controller__limit()): where it keeps 0.05 of a CPU busy, 0.01 of a CPU
- * are a share of 0.2. */
+/* What exact probes may cost, as a share of the target's own CPU time: samples and the programs at
+ * switches are paid from their part. Where these take 1.5 of 5 %, it is 0.7 of it. Of a target that
+ * does little, what is spared (controller__limit()): where it keeps 0.05 of a CPU busy, 0.01 of a
+ * CPU are a share of 0.2. */
 double controller__probes_limit(struct controller *s);
 
 /* Whether the start of tracing has yet to be paid for, by what exact probes and looks at dropped

@@ -421,9 +421,7 @@ static int take_out_in_turn(struct controller *s, uint64_t now_ns)
 /* The part of what bursts and windows may cost that they may cost now. */
 static double looks_part(struct controller *s)
 {
-	double part = controller__calls_part(s);
-
-	return controller__pays_start(s) ? (1 - BURSTS_HELD_BACK) * part : part;
+	return controller__pays_start(s) ? 1 - BURSTS_HELD_BACK : 1;
 }
 
 int controller__look(struct controller *s, uint64_t now_ns)
