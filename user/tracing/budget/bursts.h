@@ -45,7 +45,7 @@ double bursts__rate(const struct bursts *b, uint32_t function);
 /* CPU time that they have cost the target so far, as calibrated, in ns. */
 double bursts__cost_ns(const struct bursts *b);
 
-/* Takes a burst or a window, if there is cause to. `part`: 0.3: for now they may cost so much of
+/* Takes a burst or a window, if there is cause to. `part`: 0.5: for now they may cost half of
  * their share. Returns 0 or -ENOMEM. */
 int bursts__look(struct bursts *b, double part, uint64_t now_ns);
 
