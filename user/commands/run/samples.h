@@ -26,8 +26,8 @@ uint32_t samples__path_rate(const struct samples *s); /* accepts NULL */
 uint32_t samples__rate(const struct samples *s); /* accepts NULL */
 /* The most that this may come to be while the run goes on. */
 uint32_t samples__most_rate(const struct samples *s); /* accepts NULL */
-/* What a sample costs a busy target beside our program, in ns; 0: not measured, as the rate was
- * asked for. */
+/* The interrupt of a sample's clock: its cost to a busy target, in ns, beside our program; 0: not
+ * measured, as somebody has asked for a rate. */
 uint64_t samples__interrupt_ns(const struct samples *s); /* accepts NULL */
 /* Has the clocks call the tracer's program. Returns 0, or -errno silently, -ENOTSUP if there is
  * none: then samples are counted by file. */

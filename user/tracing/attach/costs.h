@@ -12,7 +12,7 @@ static inline uint64_t cost_class__of_entry(uint32_t site)
 }
 
 #define PROBE_LINK_NS 8000 /* CPU time, to put a probe in and to take it out again */
-#define WAIT_COST_NS  500  /* and of our programs, at the switches and the waking of a wait */
+#define WAIT_COST_NS  500  /* CPU time of our programs at the switches and the waking of a wait */
 
 /* Costs of probes on this machine, as calibrate/ has measured it. All zero: unknown. */
 struct probe_costs {

@@ -80,7 +80,7 @@ struct bursts {
 	uint64_t charged_ran_ns; /* how long the target had run as hits were charged last */
 	uint64_t taken, taken_ns;
 	uint32_t seed;
-	double part; /* of their share that looks may cost for now */
+	bool held_back; /* looks may cost less for now */
 };
 
 int bursts__new(const struct budget_inputs *in, struct bursts **out)
@@ -550,8 +550,8 @@ static void turn_taken(struct bursts *b, struct turns *t, const struct look *l)
 {
 	double pause_ns = turns__pause_ns(t, b->in->tracer, l);
 
-	if (t->cnt >= TELLING)
-		pause_ns /= b->part;
+	if (b->held_back && t->cnt >= TELLING)
+		pause_ns /= 1 - BURSTS_HELD_BACK;
 	/* One that came early, with a burst, is made up for. */
 	t->next_ran_ns =
 		(t->next_ran_ns > l->ran_ns ? t->next_ran_ns : l->ran_ns) + about(b, pause_ns);
@@ -790,13 +790,13 @@ static int take_pair(struct bursts *b, uint64_t at_ns, bool going)
 	return err ? err : take_burst(b, at_ns, window);
 }
 
-int bursts__look(struct bursts *b, double part, uint64_t now_ns)
+int bursts__look(struct bursts *b, bool held_back, uint64_t now_ns)
 {
 	bool going;
 
 	if (!b || b->clock.off || !b->dropped)
 		return 0;
-	b->part = part;
+	b->held_back = held_back;
 	going = probes_are_going(b);
 	if (b->ended_ns && now_ns > b->ended_ns + GONE_NS) {
 		tracer__forget_bursts(b->in->tracer, b->ended_ns);

@@ -19,7 +19,7 @@ struct profile;
 
 /* Of the budget, for bursts and windows. */
 #define BURSTS_SHARE	 0.5
-#define BURSTS_HELD_BACK 0.5 /* of that they leave so much until the start is paid for */
+#define BURSTS_HELD_BACK 0.5 /* of that they leave so much while they are held back */
 
 /* Borrows its inputs. Returns 0 or -ENOMEM. */
 int bursts__new(const struct budget_inputs *in, struct bursts **out);
@@ -45,9 +45,9 @@ double bursts__rate(const struct bursts *b, uint32_t function);
 /* CPU time that they have cost the target so far, as calibrated, in ns. */
 double bursts__cost_ns(const struct bursts *b);
 
-/* Takes a burst or a window, if there is cause to. `part`: 0.5: for now they may cost half of
- * their share. Returns 0 or -ENOMEM. */
-int bursts__look(struct bursts *b, double part, uint64_t now_ns);
+/* Takes a burst or a window, if there is cause to. `held_back`: they may cost less for now, until
+ * the start is paid for. Returns 0 or -ENOMEM. */
+int bursts__look(struct bursts *b, bool held_back, uint64_t now_ns);
 
 /* How long until the next look, in ns; 0: none is needed. */
 uint64_t bursts__pace_ns(struct bursts *b);

@@ -24,8 +24,8 @@
 #define FIRST_NS  4000000  /* and from the start to the first one, or to the end of old probes */
 #define TOLD_COST 0.25	   /* where there is no limit, more than this share is told */
 #define LEAST_OWN 1000000  /* CPU time that tells how busy the target is */
-/* Of the limit for exact calls at least, however often the target waits: python3 whose four threads
- * hand on one lock 47,000 times a second pays 2.5 % for that, of 5. */
+/* Exact calls keep so much of their limit, however often the target waits: python3 whose four
+ * threads hand on one lock 47,000 times a second pays 2.5 % for that, of 5. */
 #define LEAST_PART 0.4
 #define TELLING_NS 1e8 /* CPU time: in less a sample or two mislead */
 
@@ -238,8 +238,13 @@ static double spared_share(struct controller *s)
 	return load > 0 ? s->spared / load : 0;
 }
 
-/* What tracing costs whatever is called, as a share of the target's own CPU time: samples, with the
- * interrupts of their clock, and the programs at switches. */
+double controller__whole_limit(const struct controller *s)
+{
+	return s->bursts ? s->limit / (1 - BURSTS_SHARE) : s->limit;
+}
+
+/* The cost of samples, with the interrupts of their clock, and of the programs at switches, which
+ * tracing has whatever is called: as a share of the target's own CPU time. */
 static double fixed_share(struct controller *s)
 {
 	const struct samples_so_far met = collector__samples(s->in->collector);
@@ -254,7 +259,7 @@ static double fixed_share(struct controller *s)
  * two thirds of it ten seconds were too short for each function of redis to be counted once. */
 static double exact_part(struct controller *s)
 {
-	double whole = s->bursts ? s->limit / (1 - BURSTS_SHARE) : s->limit;
+	double whole = controller__whole_limit(s);
 
 	return whole > 0 ? fmax(LEAST_PART, 1 - fixed_share(s) / whole) : 1;
 }
@@ -279,13 +284,19 @@ static bool is_any_chosen(const struct controller *s)
 	return false;
 }
 
-bool controller__pays_start(struct controller *s)
+/* `limit`: of plain_limit(). */
+static bool owes_start(struct controller *s, double limit)
 {
 	double looks = s->bursts ? s->in->limit * BURSTS_SHARE * BURSTS_HELD_BACK : 0;
-	double saved = START_PART * plain_limit(s) + looks;
+	double saved = START_PART * limit + looks;
 
 	return saved * (double)controller__cpu_ns(s) < START_TIMES * (double)s->in->start_ns &&
 	       !is_any_chosen(s);
+}
+
+bool controller__pays_start(struct controller *s)
+{
+	return owes_start(s, plain_limit(s));
 }
 
 /* Without what is spared. */
@@ -293,7 +304,7 @@ static double plain_room(struct controller *s)
 {
 	double limit = plain_limit(s);
 
-	return controller__pays_start(s) ? (1 - START_PART) * limit : limit;
+	return owes_start(s, limit) ? (1 - START_PART) * limit : limit;
 }
 
 double controller__room(struct controller *s)

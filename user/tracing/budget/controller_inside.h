@@ -107,10 +107,13 @@ void controller__begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_
 double controller__call_cost(const struct controller *s, uint32_t function,
 			     const struct function_usage *u);
 
-/* What exact probes may cost, as a share of the target's own CPU time: their part shrinks by the
- * share of the limit that samples and the programs at switches take, to 0.7 of it where these take
- * 1.5 of 5 %. Of a target that does little, what is spared (controller__limit()): where it keeps
- * 0.05 of a CPU busy, 0.01 of a CPU are a share of 0.2. */
+/* The limit that was set, of which bursts have a part. */
+double controller__whole_limit(const struct controller *s);
+
+/* The cost that exact probes may have, as a share of the target's own CPU time: their part shrinks
+ * by the share of the limit that samples and the programs at switches take, to 0.7 of it where
+ * these take 1.5 of 5 %. Of a target that does little, what is spared (controller__limit()): where
+ * it keeps 0.05 of a CPU busy, 0.01 of a CPU are a share of 0.2. */
 double controller__probes_limit(struct controller *s);
 
 /* Whether the start of tracing has yet to be paid for, by what exact probes and looks at dropped

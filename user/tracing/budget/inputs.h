@@ -22,7 +22,7 @@ struct budget_inputs {
 	struct probe_costs costs;
 	double limit;	   /* 0.05: probes may cost 5 % of the target's own CPU time; 0: any */
 	uint64_t start_ns; /* CPU time that the start has taken beside a target that runs already */
-	uint64_t interrupt_ns; /* what a sample costs beside our program; 0: not known */
+	uint64_t interrupt_ns; /* of a sample, beside our program; 0: not known */
 	double load; /* CPUs that such a target kept busy, 0.25: a quarter of one; 0: unknown */
 	uint64_t burst_ns;   /* dropped functions are recorded for so long at a time; 0: never */
 	bool surveys;	     /* the target runs already: see survey.h */

@@ -318,12 +318,6 @@ static int keep_to_limit(struct controller *s, double cost_ns, double own_ns, do
 	return err;
 }
 
-/* The limit that was set, of which bursts have a part. */
-static double whole_limit(const struct controller *s)
-{
-	return s->bursts ? s->limit / (1 - BURSTS_SHARE) : s->limit;
-}
-
 /* The rest of the cost that is spared, in ns, after a look in which probes have cost `cost_ns`. */
 static double left_of_spared(const struct controller *s, double cost_ns, uint64_t took_ns)
 {
@@ -379,7 +373,7 @@ static int look_closely(struct controller *s, uint64_t now_ns, double cpu_ns, bo
 		return tell_cost(s, cost_ns, own_ns, took_ns);
 	if (!s->told)
 		s->told = advice__kept(s->in->plan, s->functions, s->functions_cnt, own_ns,
-				       whole_limit(s));
+				       controller__whole_limit(s));
 	if (!s->chosen_told && s->began_ns >= s->chosen_ns)
 		s->chosen_told = advice__chosen(s->in->plan, s->functions, s->functions_cnt, own_ns,
 						s->in->limit);
@@ -416,12 +410,6 @@ static int take_out_in_turn(struct controller *s, uint64_t now_ns)
 	s->closing = true;
 	s->next_take_out_ns = now_ns + 2 * s->taking_out_ns + CLOSING_NS;
 	return err;
-}
-
-/* The part of what bursts and windows may cost that they may cost now. */
-static double looks_part(struct controller *s)
-{
-	return controller__pays_start(s) ? 1 - BURSTS_HELD_BACK : 1;
 }
 
 int controller__look(struct controller *s, uint64_t now_ns)
@@ -463,6 +451,6 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (s->forks && (s->fast_polling || s->over))
 		s->rest_until_ns = now_ns + REST_NS;
 	if (!err && !s->undone && !s->fast_polling && !s->over && now_ns >= s->rest_until_ns)
-		err = bursts__look(s->bursts, looks_part(s), now_ns);
+		err = bursts__look(s->bursts, controller__pays_start(s), now_ns);
 	return err;
 }

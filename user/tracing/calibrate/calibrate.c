@@ -179,7 +179,7 @@ static void between(int number)
 		walk(number == COLD ? COLD_BYTES : WARM_BYTES);
 }
 
-/* Calls a function so often. */
+/* Calls a function `calls` times. */
 static void call(int number, int calls)
 {
 	void (*function)(void) = functions[number];
@@ -198,7 +198,8 @@ static void call_nested(void)
 	call(NESTED, CALLS);
 }
 
-/* The child: runs a round of the function whose number it is sent, and answers how long it took. */
+/* The child: runs a round of the function whose number it is sent, and answers how long it took.
+ * NESTED has no calls before it: they would not be below OUTER. */
 static void serve(int socket)
 {
 	uint8_t number;
