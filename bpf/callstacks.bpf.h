@@ -104,7 +104,7 @@ __noinline u32 callstack_new_beside(u64 owner, u32 kind)
  * a call to be recorded, which is counted as lost if there is no room. 0: none. */
 __noinline u32 thread_stack_find(bool create)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = current_thread();
 	u32 tgid = pid_tgid >> 32, made, *known;
 	struct wire_callstack *thread_stack;
 
@@ -136,7 +136,7 @@ __noinline u32 thread_stack_find(bool create)
 static __always_inline struct wire_callstack *thread_stack_current(const struct task_struct *task,
 								   bool create, u32 *number)
 {
-	u64 pid_tgid = (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
+	u64 pid_tgid = thread_now(task);
 	u32 at = pid_tgid % WIRE_THREAD_CACHE,
 	    *cached = bpf_map_lookup_elem(&thread_stack_cache, &at);
 	struct wire_callstack *thread_stack;

@@ -107,7 +107,7 @@ static __always_inline bool current_is_target(const struct task_struct *current)
 {
 	const struct wire_cpu_clock *c = cpu_clock_here();
 
-	return c ? c->runs : is_target(FIELD(current, tgid));
+	return c ? c->runs : is_target(process_now(current));
 }
 
 /* Whether the thread that leaves this CPU is the target's, also if its process has only become so
@@ -116,7 +116,7 @@ static __always_inline bool target_leaves(const struct task_struct *current)
 {
 	const struct wire_cpu_clock *c = cpu_clock_here();
 
-	return (c && c->runs) || is_target(FIELD(current, tgid));
+	return (c && c->runs) || is_target(process_now(current));
 }
 
 /* Adds what the thread that runs here has read and written since its clock did so last. */
@@ -313,8 +313,7 @@ static __always_inline bool is_held(u64 pid_tgid)
 
 __noinline int hold_begins(void)
 {
-	u64 thread = bpf_get_current_pid_tgid(),
-	    cpu_ns = FIELD(current_task(), se.sum_exec_runtime);
+	u64 thread = current_thread(), cpu_ns = FIELD(current_task(), se.sum_exec_runtime);
 
 	return bpf_map_update_elem(&held_threads, &thread, &cpu_ns, BPF_ANY);
 }
@@ -323,7 +322,7 @@ __noinline int hold_begins(void)
  * the CPU. */
 __noinline int hold_charge(void)
 {
-	u64 thread = bpf_get_current_pid_tgid(), *before_ns, ns, now = bpf_ktime_get_ns();
+	u64 thread = current_thread(), *before_ns, ns, now = bpf_ktime_get_ns();
 	const struct task_struct *task = current_task();
 	struct wire_callstack *thread_stack, *callstack;
 	u32 number;
@@ -343,7 +342,7 @@ __noinline int hold_charge(void)
 
 static __always_inline void hold_ends(void)
 {
-	u64 thread = bpf_get_current_pid_tgid();
+	u64 thread = current_thread();
 
 	hold_charge();
 	bpf_map_delete_elem(&held_threads, &thread);
@@ -419,7 +418,7 @@ static __always_inline bool program_is_held(u32 tgid)
  */
 static __always_inline void on_mapped(const char *r_debug, const void *stack)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32, generation;
+	u32 tgid = current_process(), generation;
 	int state = R_DEBUG_CONSISTENT;
 	bool starts;
 
@@ -448,7 +447,7 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 /* A process makes a context: soon it may switch stacks, not before. */
 static __always_inline void on_context_made(void)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u32 tgid = current_process();
 
 	if (contexts_made || !is_target(tgid))
 		return;
@@ -472,7 +471,7 @@ static __always_inline u32 pages_of_child(struct task_struct *child)
 
 static __always_inline void on_new_process(struct task_struct *parent, struct task_struct *child)
 {
-	u32 tgid = BPF_CORE_READ(child, tgid), parent_tgid = BPF_CORE_READ(parent, tgid);
+	u32 tgid = far_process(child), parent_tgid = current_process();
 	u32 followed = WIRE_TGID_FOLLOWED;
 
 	if (tgid == parent_tgid || (filter_tgids && !is_target(parent_tgid)))
@@ -558,7 +557,7 @@ struct {
 /* The current process begins a program, and the first of the programs there runs. */
 static __always_inline void exec_note(void)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u32 tgid = current_process();
 	u64 execs = FAR_FIELD(current_task(), self_exec_id);
 
 	bpf_map_update_elem(&execs_seen, &tgid, &execs, BPF_ANY);
@@ -567,7 +566,7 @@ static __always_inline void exec_note(void)
 /* Whether the first of the programs there has run. */
 static __always_inline bool exec_was_noted(void)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u32 tgid = current_process();
 	u64 execs = FAR_FIELD(current_task(), self_exec_id),
 	    *seen = bpf_map_lookup_elem(&execs_seen, &tgid);
 	bool noted = seen && *seen == execs;
@@ -580,7 +579,7 @@ static __always_inline bool exec_was_noted(void)
 /* A process has begun a new program; `by_thread`: another thread than its leader did. */
 static __always_inline void on_new_program(bool by_thread)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32, generation;
+	u32 tgid = current_process(), generation;
 	u32 belongs = filter_tgids ? program_belongs() : BELONGS_NOT;
 
 	if (belongs == BELONGS && !is_named(tgid))

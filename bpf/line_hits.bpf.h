@@ -82,7 +82,7 @@ static __always_inline void line_hit(u64 sp, u64 cookie)
 	if (!gate_is_open() || !s || cookie >> WIRE_COOKIE_GENERATION != lines_generation)
 		return;
 	if (!place_find(&at, sp, false)) {
-		tgid = bpf_get_current_pid_tgid() >> 32;
+		tgid = current_process();
 		if (!filter_tgids || bpf_map_lookup_elem(&tgids, &tgid))
 			TALLY(line_misses, 1);
 		return;

@@ -113,7 +113,7 @@ __noinline u32 place_moves(u32 thread_number, u32 number, u32 from, u64 slot)
 		return 0;
 	if (number != thread_number) {
 		if (callstack_lock(callstack)) {
-			if (callstack_is_beside(callstack, bpf_get_current_pid_tgid() >> 32))
+			if (callstack_is_beside(callstack, current_process()))
 				goto found;
 			callstack_unlock(callstack);
 		} else {
@@ -149,7 +149,7 @@ static __always_inline bool place_of(struct place *at, const struct task_struct 
 		if (at->number == thread_number)
 			return true;
 		if (callstack_lock(at->callstack)) {
-			if (callstack_is_beside(at->callstack, FIELD(task, tgid)) &&
+			if (callstack_is_beside(at->callstack, process_now(task)) &&
 			    within(slot, at->callstack->lo, at->callstack->hi))
 				return true;
 			callstack_unlock(at->callstack);

@@ -285,7 +285,7 @@ int on_switch(u64 *ctx)
 
 	KEEP_OWN_STACK(on_switch, ctx);
 	leaves = target_leaves((void *)ctx[1]);
-	goes_on = is_target(FIELD((const struct task_struct *)ctx[2], tgid));
+	goes_on = is_target(process_of((void *)ctx[2]));
 	if (filter_tgids && !leaves && !goes_on)
 		return 0; /* most switches of a busy machine */
 	cpu_clock_turns((void *)ctx[1], (void *)ctx[2], goes_on);
@@ -411,23 +411,24 @@ int on_thread_exit(void *ctx)
 	u32 number;
 
 	KEEP_OWN_STACK(on_thread_exit, ctx);
-	traced = last && (thread_stack_of(task, &number) || is_target(FIELD(task, tgid)));
+	traced = last && (thread_stack_of(task, &number) || is_target(process_now(task)));
 	if (traced)
 		note_cpu_time();
 	thread_exit(last);
 	if (last)
-		on_process_end(bpf_get_current_pid_tgid() >> 32, traced);
+		on_process_end(current_process(), traced);
 	return 0;
 }
 
 /* A program begins: (task, old_pid, bprm). */
 static __always_inline void program_begins(const struct bpf_raw_tracepoint_args *ctx)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid();
+	u64 pid_tgid = bpf_get_current_pid_tgid(); /* as the kernel has it, like old_pid */
 	u32 old_pid = ctx->args[1];
 	bool by_thread = old_pid != (u32)pid_tgid;
 
-	if (by_thread)
+	/* Nothing tells its old number in a namespace: what it had open ends with the process. */
+	if (by_thread && !pid_ns)
 		thread_becomes_leader((pid_tgid >> 32 << 32) | old_pid);
 	thread_exec();
 	on_new_program(by_thread);

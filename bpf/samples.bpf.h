@@ -116,7 +116,7 @@ __noinline u32 sample_place(struct wire_spot *s, struct open_call *open, u64 sp)
 		return 0;
 	thread_stack = thread_stack_of(task, &thread_number);
 	*open = (struct open_call){.slot = ~0ull};
-	s->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	s->pid_tgid = thread_now(task);
 	s->start_ns = task->start_boottime;
 	s->callstack = s->lives = s->node = 0;
 	if (!thread_stack)
@@ -242,8 +242,8 @@ static __always_inline void sample_take(void *ctx)
 	u64 began;
 	long bytes;
 
-	if (!gate_is_open() || !s || !is_target(task->tgid) || !FAR_FIELD(task, mm) ||
-	    is_held(bpf_get_current_pid_tgid()))
+	if (!gate_is_open() || !s || !is_target(process_now(task)) || !FAR_FIELD(task, mm) ||
+	    is_held(thread_now(task)))
 		return;
 	began = bpf_ktime_get_ns();
 	COUNT_SAMPLE(taken);
@@ -260,7 +260,7 @@ static __always_inline void sample_take(void *ctx)
 	s->kernel_cnt = bytes > 0 && !samples_bare ? bytes / sizeof(u64) : 0;
 	s->call = s->kernel_cnt ? sample_call(regs) : 0;
 	bpf_get_current_comm(s->spot.comm, sizeof(s->spot.comm));
-	s->user.pid = task->tgid;
+	s->user.pid = process_now(task);
 	if (!samples_bare)
 		s->spot.node = stack_unwind(&s->user, regs, 0, &open);
 	else if (!s->spot.node)

@@ -39,7 +39,7 @@ static __always_inline u64 current_cpu_ns(void)
 /* The current thread is the last of its process. */
 static __always_inline void note_cpu_time(void)
 {
-	u32 tgid = FIELD(current_task(), tgid);
+	u32 tgid = current_process();
 	u64 ns = current_cpu_ns();
 
 	if (!filter_tgids)
@@ -75,7 +75,7 @@ __noinline u32 thread_stack_number(u64 pid_tgid)
 static __always_inline struct wire_callstack *thread_stack_of(const struct task_struct *task,
 							      u32 *found)
 {
-	*found = thread_stack_number((u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid));
+	*found = thread_stack_number(thread_of(task));
 	return *found ? callstack_at(*found) : 0;
 }
 

@@ -63,8 +63,8 @@ static long row_step(__attribute__((unused)) u32 i, struct row_search *s)
  * verifier looks at it once. */
 __noinline u32 seed_function(u32 number, u64 pc)
 {
-	const struct wire_unwind_space *space = unwind_space();
 	struct wire_callstack *callstack = callstack_at(number);
+	const struct wire_unwind_space *space;
 	const struct wire_unwind_range *range;
 	struct row_search s = {};
 	u32 at, row = 0;
@@ -73,6 +73,7 @@ __noinline u32 seed_function(u32 number, u64 pc)
 		return 0;
 	callstack->seed_lo = pc;
 	callstack->seed_hi = pc + 1;
+	space = unwind_space(callstack->owner >> 32);
 	if (!space)
 		return 0;
 	at = unwind_range(space, pc - 1, 0);
@@ -196,7 +197,6 @@ static __always_inline void seed_take(struct wire_callstack *callstack, u32 numb
 __noinline u32 seed_look(u32 number, u64 slot, u64 pc, u64 sp, u64 bp)
 {
 	struct unwinding u = {
-		.space = unwind_space(),
 		.now = {.pc = pc,
 			.sp = sp,
 			.bp = bp,
@@ -219,6 +219,7 @@ __noinline u32 seed_look(u32 number, u64 slot, u64 pc, u64 sp, u64 bp)
 		callstack->seed_state = WIRE_SEED_NONE;
 		return false;
 	}
+	u.space = unwind_space(callstack->owner >> 32);
 	u.stack = (struct wire_callers *)now;
 	now->cnt = now->first = 0;
 	now->end = u.space ? WIRE_CALLERS_DEEP : WIRE_CALLERS_UNKNOWN;

@@ -109,7 +109,7 @@ static __always_inline void single_wait_keep(const struct wire_single_wait *w, u
 /* A thread goes on. */
 static __always_inline void single_wait_ends(const struct task_struct *task, u64 now)
 {
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, woken;
+	u64 pid_tgid = thread_of(task), since, woken;
 	struct wire_sleeper *sleeper = sleeper_of(task);
 	struct wire_ring_counts *ring;
 
@@ -141,7 +141,7 @@ static __always_inline void single_wait_ends(const struct task_struct *task, u64
 /* A thread that waits is woken, by the current one or an interrupt upon it. */
 static __always_inline void single_wait_woken(const struct task_struct *task)
 {
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	u64 pid_tgid = thread_of(task);
 	struct wire_sleeper *sleeper = sleeper_of(task);
 	const struct task_struct *waker = current_task();
 	const struct pt_regs *regs;

@@ -341,7 +341,7 @@ __noinline u32 stack_mapped(u64 address)
 	stack->callstack = 0;
 	stack->kind = STACK_MAPPED;
 	stack->holed = stack->shared = false;
-	*(volatile u32 *)&stack->tgid = bpf_get_current_pid_tgid() >> 32;
+	*(volatile u32 *)&stack->tgid = current_process();
 	return number;
 }
 
@@ -399,7 +399,7 @@ __noinline u32 callstack_search(u32 thread_number, u64 address, u32 create)
 		.address = address,
 		.hi = ADDRESS_MAX,
 		.size = ~0ull,
-		.tgid = FIELD(task, tgid),
+		.tgid = process_now(task),
 	};
 	struct stack *stack;
 	u32 callstack;
@@ -535,7 +535,7 @@ static long stack_cache_page(u32 i, const struct stack *stack)
 /* A coroutine gets [lo, hi) for its stack. What was open there is gone. */
 __noinline u32 stack_made(u64 lo, u64 hi)
 {
-	struct stack_making m = {.lo = lo, .hi = hi, .tgid = bpf_get_current_pid_tgid() >> 32};
+	struct stack_making m = {.lo = lo, .hi = hi, .tgid = current_process()};
 	struct stack key = {.lo = lo, .hi = hi, .tgid = m.tgid};
 	struct stack *stack;
 	u32 number, one = 1;
@@ -597,7 +597,7 @@ static long sweep_stack(u32 i, const u32 *tgid)
  * open on them, else these stay for user space to account for. */
 static __always_inline u32 process_stacks_end(bool unwind)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	u32 tgid = current_process();
 
 	if (!multi_stack_full && !bpf_map_lookup_elem(&multi_stack, &tgid))
 		return 0;

@@ -28,7 +28,7 @@ static __always_inline void survey_count(u64 cookie)
 	u32 at = counter_place(counters_here(), function);
 	u64 *seen;
 
-	if (function >= function_modes_cap || !is_target(bpf_get_current_pid_tgid() >> 32))
+	if (function >= function_modes_cap || !is_target(current_process()))
 		return;
 	if (counting != (cookie >> WIRE_COOKIE_GENERATION) + 1) {
 		survey_pass(function, at);

@@ -31,7 +31,7 @@ bool system_calls_probed = false;
 static __always_inline struct wire_callstack *traced_thread_stack(const struct task_struct *task,
 								  bool create, u32 *number)
 {
-	u64 pid_tgid = (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
+	u64 pid_tgid = thread_now(task);
 	u32 at = pid_tgid % WIRE_THREAD_CACHE,
 	    *cached = bpf_map_lookup_elem(&thread_stack_cache, &at);
 	struct wire_callstack *thread_stack = cached ? callstack_at(*cached) : 0;
@@ -42,7 +42,7 @@ static __always_inline struct wire_callstack *traced_thread_stack(const struct t
 		return thread_stack;
 	}
 	/* Most threads of the machine are none of ours, and no strangers at probes. */
-	if (!is_target(FIELD(task, tgid)))
+	if (!is_target(process_now(task)))
 		return 0;
 	return thread_stack_current(task, create, number);
 }
@@ -145,7 +145,7 @@ static __always_inline void system_call_ends(struct pt_regs *regs, s64 result)
 	    (at.callstack->kind != WIRE_CALLSTACK_THREAD && !callstack_lock(at.callstack)))
 		return;
 	top = frame_at(at.callstack->top);
-	if (top && at.callstack->owner >> 32 == FIELD(task, tgid) && is_system_call(top)) {
+	if (top && at.callstack->owner >> 32 == process_now(task) && is_system_call(top)) {
 		at.slot = top->slot;
 		name = call_file_name(task, top->function - system_calls_first, regs, result);
 		if (name) {

@@ -9,6 +9,7 @@
 #define PROFTRACE_TABLES_BPF_H
 
 #include "arch.bpf.h"
+#include "numbers.bpf.h"
 #include "wire_tables.h"
 
 #define TABLE(NAME, TYPE, ENTRIES)                 \

@@ -629,8 +629,7 @@ static __always_inline void leave_callstack(struct pt_regs *ctx, u64 call, u64 s
 		return;
 	/* A forked child brings its parent's pending returns along. Where links are bound to a
 	 * process, the kernel has sorted it out already. */
-	if (links_unbound && children_made &&
-	    at.callstack->owner >> 32 != bpf_get_current_pid_tgid() >> 32)
+	if (links_unbound && children_made && at.callstack->owner >> 32 != current_process())
 		return;
 	if (at.callstack->kind != WIRE_CALLSTACK_THREAD && !callstack_lock(at.callstack))
 		return;
@@ -662,7 +661,7 @@ static __always_inline void thread_exec(void)
 	u32 number;
 
 	process_unwind();
-	thread_stack = thread_stack_known(bpf_get_current_pid_tgid(), &number);
+	thread_stack = thread_stack_known(current_thread(), &number);
 	if (!thread_stack)
 		return;
 	if (gate_is_open())
@@ -678,7 +677,7 @@ static __always_inline void thread_exec(void)
 /* The current thread is recorded no longer, on its thread stack and its signal stack. */
 static __always_inline void thread_stack_ends(void)
 {
-	u64 pid_tgid = bpf_get_current_pid_tgid(), now = bpf_ktime_get_ns();
+	u64 pid_tgid = current_thread(), now = bpf_ktime_get_ns();
 	struct wire_callstack *thread_stack, *signal;
 	u32 number;
 

@@ -213,7 +213,7 @@ static __always_inline long unwind_ends(struct wire_callers *s, enum wire_caller
 {
 	s->end = end;
 	if (end == WIRE_CALLERS_ASTRAY) {
-		unwind_astray_pid = bpf_get_current_pid_tgid() >> 32;
+		unwind_astray_pid = current_process();
 		__sync_fetch_and_add(&unwind_astray_cnt, 1);
 	}
 	return 1;
@@ -477,11 +477,9 @@ static long seed_step(__attribute__((unused)) u32 round, struct unwinding *u)
 	return unwind_into(u, true);
 }
 
-/* The mappings of the current process; NULL: not known. */
-static __always_inline const struct wire_unwind_space *unwind_space(void)
+/* The mappings of a process; NULL: not known. */
+static __always_inline const struct wire_unwind_space *unwind_space(u32 tgid)
 {
-	u32 tgid = bpf_get_current_pid_tgid() >> 32;
-
 	return bpf_map_lookup_elem(&unwind_spaces, &tgid);
 }
 
@@ -505,7 +503,7 @@ static __always_inline u32 callers_intern(struct wire_callstack *callstack, stru
 
 	if (known)
 		return *known;
-	s->pid = bpf_get_current_pid_tgid() >> 32;
+	s->pid = current_process();
 	if (!bpf_map_update_elem(&callers_of_hash, &hash, &draft, BPF_NOEXIST)) {
 		callstack->draft = 0;
 		return draft;
@@ -522,7 +520,7 @@ static __always_inline void unwind_begin(struct unwinding *u, struct wire_caller
 {
 	*u = (struct unwinding){
 		.stack = s,
-		.space = open->innermost ? 0 : unwind_space(),
+		.space = open->innermost ? 0 : unwind_space(current_process()),
 		.now = {.pc = instruction_pointer(regs),
 			.sp = stack_pointer(regs),
 			.bp = frame_pointer(regs),

@@ -425,7 +425,7 @@ static __always_inline void wait_begins(const struct task_struct *task, bool pre
 	if (!waiter)
 		return;
 	wait_forget(waiter);
-	waiter->pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	waiter->pid_tgid = thread_of(task);
 	*(volatile u64 *)&waiter->woken_ns = 0; /* before it has slept */
 	*(volatile u32 *)&waiter->waker = 0;
 	state = *(volatile u32 *)&task->__state;
@@ -475,7 +475,7 @@ __noinline u32 wait_blame(struct wire_wait *w, u32 place, u64 ns)
 static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 {
 	struct wire_waiter *waiter = waiter_of(task);
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid, since, woken;
+	u64 pid_tgid = thread_of(task), since, woken;
 	struct wire_wait *w;
 	u32 share;
 
@@ -557,7 +557,7 @@ static __always_inline u32 waker_place(const struct task_struct *task, const str
 /* A thread that waits is woken, and can run from here on. */
 static __always_inline void wait_woken(const struct task_struct *task)
 {
-	u64 pid_tgid = (u64)(u32)task->tgid << 32 | (u32)task->pid;
+	u64 pid_tgid = thread_of(task);
 	const struct task_struct *waker = current_task();
 	struct wire_waiter *waiter = waiter_of(task);
 	struct wire_wait *w;

@@ -136,7 +136,39 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+/* A number, and the namespace in which it is that. */
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;	/* of the innermost namespace */
+	struct upid numbers[1]; /* from the initial namespace to that one */
+};
+
+struct bpf_pidns_info {
+	__u32 pid, tgid;
+};
+
+enum pid_type {
+	PIDTYPE_PID,
+	PIDTYPE_TGID,
+	PIDTYPE_PGID,
+	PIDTYPE_SID,
+	PIDTYPE_MAX,
+};
+
 struct signal_struct {
+	struct pid *pids[PIDTYPE_MAX];
 	atomic_t live;		  /* threads that have not ended */
 	__u64 sum_sched_runtime; /* of those that have */
 };
@@ -344,6 +376,7 @@ struct task_struct {
 	__u64 start_boottime; /* since 5.5 */
 	__u64 self_exec_id;   /* programs that it has begun */
 	struct task_struct *real_parent, *group_leader;
+	struct pid *thread_pid;
 	unsigned long sas_ss_sp; /* the signal stack */
 	unsigned long sas_ss_size;
 	unsigned int sas_ss_flags;

@@ -123,14 +123,6 @@ class Ends(harness.TestCase):
         self.assertIn("the process that holds the probes has been killed", done.stderr)
         self.assertFalse(harness.dirty_text(target.pid))
 
-    def test_in_a_pid_namespace(self):
-        """BPF has other numbers for its processes: refused, before a command runs."""
-        inside = ("unshare", "--pid", "--fork", "--mount-proc", harness.PROFTRACE)
-        done = self.process(*inside, "--", program("calc-pie")).finish()
-        self.assertEqual((done.status, done.stdout), (1, ""), str(done))
-        self.assertIn("PID namespace", done.stderr)
-        self.assertEqual(self.process(*inside, "-l", program("calc-pie")).finish().status, 0)
-
     def test_in_a_time_namespace(self):
         """BPF's clock is another one there: refused, before a command runs. Not if the namespace
         has the host's clock."""

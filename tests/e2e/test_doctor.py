@@ -54,7 +54,7 @@ class Doctor(harness.TestCase):
         # Nothing of the kernel's can be seen there, so nothing works.
         found = missing("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys && exec "$@"', "sh")
         self.assertIn("/sys/kernel/btf/vmlinux", found["types of the kernel"])
-        self.assertIn("processes by number", missing("unshare", "-pf", "--mount-proc"))
+        self.assertIn("all processes", missing("unshare", "-pf", "--mount-proc"))
 
     def test_text(self):
         document, done = self.examined(), self.doctor()

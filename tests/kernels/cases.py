@@ -33,6 +33,7 @@ ROWS = [
         name: "programs cannot write registers" for name in ("5.10", "6.1", "6.12")}),
     Row("sandboxes", ["test_exits.Sandboxes.*"]),
     Row("whom to trace", ["test_targets.Pids.*", "test_targets.Files.*"]),
+    Row("in a container", ["test_containers.Containers.*"]),
     Row("life of processes", ["test_life.Programs.*", "test_life.Loading.test_a_late_plugin*",
                               "test_life.Loading.test_dlopen*", "test_life.Loading.test_only*"],
         lacks={"5.10": "no thread waits there until what it loads is planned"}),
@@ -69,7 +70,8 @@ ROWS = [
 
 # What the short form, a part of `make check`, runs in one machine a kernel: only what cannot depend
 # on how fast that is.
-SHORT = {column.name: ["on_kernels.Short.*"] for column in COLUMNS}
+SHORT = {column.name: ["on_kernels.Short.*", "test_containers.Containers.test_a_container_*"]
+         for column in COLUMNS}
 for _name in "6.1", "6.12", "newest", "newest-full":
     SHORT[_name].append("test_seeds.Seeds.test_exact")
 for _name in "newest", "newest-full":

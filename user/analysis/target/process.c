@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -24,8 +25,23 @@
 #define STAT_CPU     39
 #define STAT_POLICY  41
 
+#define INITIAL_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO in the kernel's proc_ns.h */
+#define KERNEL_MINOR_BITS     20	  /* of a dev_t */
+
 #define ALONE	     10 /* the others of a thread that is alone have less than this part */
 #define MOST_THREADS 16 /* that process__busy_thread() looks at */
+
+struct pid_namespace process__namespace(void)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) || st.st_ino == INITIAL_PID_NAMESPACE)
+		return (struct pid_namespace){0};
+	return (struct pid_namespace){
+		.ino = st.st_ino,
+		.dev = (uint64_t)major(st.st_dev) << KERNEL_MINOR_BITS | minor(st.st_dev),
+	};
+}
 
 int process__status(pid_t pid, struct process_status *st)
 {

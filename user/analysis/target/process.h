@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One live process, checked before anything is attached to it. */
+/* One live process, checked before anything is attached to it; and whose numbers these are. */
 #ifndef PROFTRACE_TARGET_PROCESS_H
 #define PROFTRACE_TARGET_PROCESS_H
 
@@ -7,6 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+/* The PID namespace that proftrace is in. In one of its own (a container) processes have other
+ * numbers than the kernel's, and those outside are not seen. */
+struct pid_namespace {
+	uint32_t ino; /* its inode; 0: it is the initial namespace */
+	uint64_t dev; /* the device of that, as the kernel has it */
+};
+
+struct pid_namespace process__namespace(void);
 
 /* What /proc/PID/status says. */
 struct process_status {

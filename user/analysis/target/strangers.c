@@ -65,6 +65,7 @@ void strangers__look(struct target *t)
 {
 	struct look l = {.t = t, .first = t->strangers_known};
 	const uint64_t until_ns = cpu_ns() + MOST_NS;
+	const bool hidden = process__namespace().ino != 0;
 	DIR *dir = NULL;
 	const struct dirent *entry;
 	bool known;
@@ -85,8 +86,11 @@ void strangers__look(struct target *t)
 	}
 	if (dir)
 		closedir(dir);
-	for (size_t i = l.first; i < t->objects_cnt && !known; i++)
-		t->objects[i].strangers = STRANGERS_UNKNOWN;
+	for (size_t i = l.first; i < t->objects_cnt; i++) {
+		/* Another container may map the libraries of its image; few run its program. */
+		if (!known || (hidden && !t->objects[i].is_main))
+			t->objects[i].strangers = STRANGERS_UNKNOWN;
+	}
 	t->strangers_known = t->objects_cnt;
 }
 

@@ -17,6 +17,7 @@
 #include "cmd/doctor_needs.h"
 #include "security/privilege.h"
 #include "target/hazard.h"
+#include "target/process.h"
 #include "target/target.h"
 #include "util/fold.h"
 #include "util/json.h"
@@ -160,8 +161,8 @@ static void examine_kernel(struct examination *e)
 	hazard__look(&nobody);
 	hazard = nobody.hazard;
 
-	add_feature(e, tracer__knows_processes(), "processes by number",
-		    "this is a PID namespace of its own (a container?): -x alone works",
+	add_feature(e, !process__namespace().ino, "all processes",
+		    "this is a PID namespace of its own (a container?): those outside are not seen",
 		    "run it on the host, or with the host's processes (docker run --pid=host)");
 	add_feature(e, tracer__shares_clock(), "the kernel's clock",
 		    "this is a time namespace of its own: nothing can be traced in it",

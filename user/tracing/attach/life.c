@@ -33,6 +33,10 @@ struct life {
 
 void life__prepare(struct proftrace_bpf *skel, bool children, bool programs)
 {
+	const struct pid_namespace own = process__namespace();
+
+	skel->rodata->pid_ns = own.ino;
+	skel->rodata->pid_ns_dev = own.dev;
 	skel->rodata->follow_forks = children;
 	skel->rodata->follow_programs = programs;
 	skel->rodata->planner_tgid = getpid();

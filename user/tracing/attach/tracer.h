@@ -97,10 +97,6 @@ bool tracer__needs_events(const char *backend);
  * probes a function of our own. False: there is no such number. */
 bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out);
 
-/* Whether processes are known by the numbers that we have for them: not in a PID namespace of its
- * own. */
-bool tracer__knows_processes(void);
-
 /* Whether our clock is the kernel's: not in a time namespace that has set its own. */
 bool tracer__shares_clock(void);
 

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "attach/life.h"
@@ -317,27 +316,6 @@ static int load_failed(const struct backend *backend, int err)
 	return err;
 }
 
-#define INIT_PID_NS_INO 0xeffffffcu /* PROC_PID_INIT_INO in the kernel's proc_ns.h */
-
-/* BPF knows processes by the numbers that they have in the initial namespace. With others nothing
- * would match, silently. */
-bool tracer__knows_processes(void)
-{
-	struct stat st;
-
-	return stat("/proc/self/ns/pid", &st) || st.st_ino == INIT_PID_NS_INO;
-}
-
-/* Returns 0 or -errno with one line logged. */
-static int check_pid_namespace(void)
-{
-	if (tracer__knows_processes())
-		return 0;
-	log_error("this is a PID namespace of its own (a container?), in which only -x without -p "
-		  "works; run proftrace in the host's");
-	return -ENOTSUP;
-}
-
 /* BPF's times are those of the initial namespace of clocks, ours are compared with them. */
 bool tracer__shares_clock(void)
 {
@@ -441,9 +419,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 	struct tracer *tr;
 	int err;
 
-	err = t->processes_cnt ? check_pid_namespace() : 0;
-	if (!err)
-		err = check_clock();
+	err = check_clock();
 	if (err) {
 		tracer__call_off(begun);
 		return err;

@@ -104,6 +104,8 @@ void cpu_clock__note_end(struct cpu_clock *c, pid_t pid)
 
 bool cpu_clock__has(const struct cpu_clock *c, pid_t pid)
 {
+	if (!pid)
+		return false;
 	for (size_t i = 0; i < c->cnt; i++) {
 		if (c->processes[i].pid == pid)
 			return !c->processes[i].ended;

@@ -225,7 +225,7 @@ static void take(const struct sample *sample, void *ctx)
 	int64_t function;
 
 	if (!sample->pid)
-		return; /* interrupts of a CPU that idles */
+		return; /* interrupts of a CPU that idles, or processes outside the container */
 	m->samples++;
 	p = process_of(m, sample->pid, now_ns());
 	if (!p) {

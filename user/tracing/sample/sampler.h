@@ -15,7 +15,7 @@
 struct sampler;
 
 struct sample {
-	pid_t pid, tid;
+	pid_t pid, tid; /* 0: of an idle CPU, or of a process outside our PID namespace */
 	uint64_t ip;	/* address of the instruction that was running */
 	bool in_kernel; /* it is the kernel's, which worked for that thread */
 };

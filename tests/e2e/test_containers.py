@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""proftrace in a PID namespace of its own, as in a container: processes have other numbers there
+than the kernel's, and those outside are not seen."""
+
+import json
+import os
+import signal
+
+import harness
+from harness import PROFTRACE, PYTHON, UNLIMITED, program
+
+OUTSIDE = 1 << 30  # this bit is in the numbers of those
+
+
+def child_of(pid):
+    """The one child of a process; both as numbered here."""
+    def children():
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return file.read().split()
+    return int(harness.poll(children)[0])
+
+
+def numbers_of(pid):
+    """A process's numbers, from this namespace to the innermost one."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        line = next(line for line in file if line.startswith("NSpid:"))
+    return [int(number) for number in line.split()[1:]]
+
+
+class Inside(harness.Proftrace):
+    """`enter` are the words of a command that runs another one in the container."""
+
+    def __init__(self, enter, *args):
+        harness.Process.__init__(self, [*enter, PROFTRACE, *UNLIMITED, *map(str, args)])
+
+    def interrupt(self):
+        os.kill(child_of(self.pid), signal.SIGINT)
+        return self.finish()
+
+
+class Containers(harness.TestCase):
+    def setUp(self):
+        super().setUp()
+        first = self.process("unshare", "--pid", "--fork", "--mount-proc",
+                             "sh", "-c", "echo ready; exec cat")
+        first.wait_ready()
+        self.enter = ("nsenter", "--target", str(child_of(first.pid)), "--pid", "--mount")
+
+    def traced(self, *args):
+        return self._keep(Inside, self.enter, *args)
+
+    def waiting(self, *argv):
+        """A process in the container that waits for "go"."""
+        process = self.process(*self.enter, *argv)
+        process.wait_ready()
+        return process
+
+    def numbers(self, process, depth=1):
+        """Of the program that `depth` commands lead to."""
+        pid = process.pid
+        for _ in range(depth):
+            pid = child_of(pid)
+        return numbers_of(pid)
+
+    def check_processes(self, document, *numbers):
+        """All of them have numbers of the container, these among them."""
+        pids = {thread["pid"] for thread in document["threads"]}
+        self.assertLessEqual(set(numbers), pids)
+        self.assertLess(max(pids), OUTSIDE)
+
+    def counted(self, target, number, *options):
+        """(document, the Result) of the target."""
+        tracer = self.traced("-f", "json", *options, "-p", number).wait_tracing()
+        target.go()
+        done = target.finish()
+        document = self.document(tracer.finish())
+        self.assert_counts(document, done.counts, done)
+        self.check_processes(document, number)
+        return document, done
+
+    def test_processes_and_their_children(self):
+        for exits in ("auto", "sites"):
+            with self.subTest(exits=exits):
+                target = self.waiting(program("forest"), "--wait", 5, 10)
+                self.counted(target, self.numbers(target)[-1], f"--exits={exits}")
+
+    def test_commands(self):
+        out = self.path("out.json")
+        done = self.traced("-f", "json", "-o", out, "--follow", "--", program("forest"), 2,
+                           10).finish()
+        self.assertEqual(done.status, 0, str(done))
+        with open(out, encoding="utf-8") as file:
+            document = self.check(json.load(file), done)
+        # It calls work 1,000 times in each of the two programs that it begins.
+        self.assertEqual(self.count(document, "work"), done.counts["work"] + 2000)
+        self.check_processes(document)
+
+    def test_a_container_in_the_container(self):
+        target = self.waiting("unshare", "--pid", "--fork", program("forest"), "--wait", 3, 10)
+        here, container, inner = self.numbers(target, 2)
+        self.assertEqual(inner, 1)
+        self.assertNotEqual(here, container)
+        self.counted(target, container)
+
+    def test_users_of_a_file_outside(self):
+        """A file has its probes for all who map it. Who is outside has a number that is nobody's,
+        and is another process than that of the same number inside."""
+        tracer = self.traced("-f", "json", "-x", program("calc-pie")).wait_tracing()
+        outside = self.process(program("calc-pie"), 3).finish()
+        inside = self.process(*self.enter, program("calc-pie"), 3).finish()
+        document = self.document(tracer.interrupt())
+        self.assert_counts(document, {name: 2 * count for name, count in inside.counts.items()},
+                           outside)
+        pids = sorted({thread["pid"] for thread in document["threads"]})
+        self.assertEqual([pid >= OUTSIDE for pid in pids], [False, True], str(pids))
+
+    def test_a_thread_that_begins_a_program(self):
+        target = self.waiting(program("exec"), "--wait", 10, "--thread", program("calc-pie"), 3)
+        tracer = self.traced("-f", "json", "-p", self.numbers(target)[-1]).wait_tracing()
+        target.go()
+        self.assert_counts(self.document(tracer.finish()), {"step": 10, "leave": 1},
+                           target.finish())
+
+    def test_samples(self):
+        """A second of libz: its code is found by the process's number."""
+        script = "\n".join(("import os, time, zlib",
+                            "data, begin = os.urandom(1 << 16), time.process_time()",
+                            "while time.process_time() < begin + 1: zlib.crc32(data)"))
+        document = self.document(self.traced("-F", "Py_BytesMain", "-f", "json", "--", PYTHON, "-c",
+                                             script).finish())
+        most = max(document["cpu_samples"], key=lambda row: row["samples"])
+        self.assertIn("/libz.so", most["module"])
+        self.assertGreater(most["samples"], 40)
