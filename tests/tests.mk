@@ -32,7 +32,7 @@ CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall goes_back busy entries early returns emul arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
 		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
-		nameless nameless-static liblazy.so lazy libthread_context.so thread_context-linked libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen \
+		nameless nameless-static liblazy.so lazy libthread_context.so thread_context-linked libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen shapes-foreign \
 		own_jumps-static jump_swaps-static stack_copies-static profiled profiled-static backtraces-name own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
 $(PROGRAM_BINS): tests/programs/target.h | $(PROGRAMS)
@@ -136,6 +136,8 @@ $(PROGRAMS)/shapes-linked: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $< -L$(@D) -lshapes -Wl,-rpath,'$$ORIGIN'
 $(PROGRAMS)/shapes-dlopen: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
 	$(call say,TARGET,$@)$(PROGRAM_C) -DBY_DLOPEN -o $@ $<
+$(PROGRAMS)/shapes-foreign: tests/programs/shapes_user.c $(PROGRAMS)/libshapes.so
+	$(call say,TARGET,$@)$(PROGRAM_C) -DBY_DLOPEN -DFOREIGN -o $@ $<
 
 $(PROGRAMS)/instrumented-%: INSTRUMENTED_CC = $(PROGRAM_C) -fcf-protection=none
 $(PROGRAMS)/instrumented-clang-%: INSTRUMENTED_CC = $(CLANG) -std=gnu11 -O2 -Wall -Wextra -Wno-unused-parameter

@@ -46,6 +46,17 @@ class Pids(harness.TestCase):
         del counts["draw"]
         self.assert_counts(document, counts)
 
+    def test_code_of_a_file_that_is_no_elf_file(self):
+        """It is left alone; what is mapped besides, above it and later, is traced."""
+        options = ("-F", "libshapes.so:*", "-F", "draw")
+        target = self.target("shapes-foreign", 9)
+        tracer = self.proftrace("-f", "json", *options, "-p", target.pid).wait_tracing()
+        target.go()
+        counts = target.finish().counts
+        self.assert_counts(self.document(tracer.finish()), counts)
+        document, done = self.profile_command("shapes-foreign", 9, options=options)
+        self.assert_counts(document, done.counts)
+
     def test_comm_and_tid_of_threads(self):
         target = self.target("calc-pie")
         tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()

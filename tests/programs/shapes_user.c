@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * shapes-linked [TIMES], shapes-dlopen [TIMES]: use libshapes.so from beside the program, which is
- * linked, or opened (before "ready").
+ * linked, or opened (before "ready"). shapes-foreign opens it, too, after it has mapped code of a
+ * file that is no ELF file, below all others, as sbcl maps its core.
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <limits.h>
+#include <sys/mman.h>
+
 #include "shapes.h"
 #include "target.h"
 
@@ -31,6 +35,28 @@ static void *open_beside(const char *program)
 #define FUNCTION(name)	     name
 #endif
 
+#ifdef FOREIGN
+static void map_foreign(void)
+{
+	static const char code[4096] = {(char)0xc3}; /* ret */
+	int fd = memfd_create("foreign", MFD_CLOEXEC);
+	void *at;
+
+	if (fd < 0 || write(fd, code, sizeof(code)) != sizeof(code))
+		exit(1);
+	at = mmap((void *)0x10000000, sizeof(code), PROT_READ | PROT_EXEC,
+		  MAP_PRIVATE | MAP_FIXED_NOREPLACE, fd, 0);
+	if (at == MAP_FAILED)
+		exit(1);
+	close(fd);
+	((void (*)(void))at)();
+}
+#else
+static void map_foreign(void)
+{
+}
+#endif
+
 static unsigned long draw_cnt;
 
 TRACED long draw(long (*area)(long, long), long (*scale)(long, long), long n)
@@ -41,6 +67,7 @@ TRACED long draw(long (*area)(long, long), long (*scale)(long, long), long n)
 
 int main(int argc, char **argv)
 {
+	map_foreign();
 	open_beside(argv[0]);
 	target_begin(&argc, &argv);
 	unsigned long times = target_arg(argc, argv, 1, 10);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -136,6 +137,28 @@ static void test_processes(void **state)
 	assert_int_equal(open_rules__place("/etc"), -EACCES);
 }
 
+/* Of code that is mapped, what is no ELF file is told from what may not be read. */
+static void test_mapped(void **state)
+{
+	char path[96];
+	struct place p;
+	void *at;
+	int fd;
+
+	if (geteuid())
+		return; /* map_files is for the privileged */
+	place_make(&p);
+	fd = open(p.text, O_RDONLY | O_CLOEXEC);
+	at = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_ptr_not_equal(at, MAP_FAILED);
+	close(fd);
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIxPTR "-%" PRIxPTR, getpid(),
+		 (uintptr_t)at, (uintptr_t)at + 4096);
+	assert_int_equal(open_rules__open(path), -ENOEXEC);
+	munmap(at, 4096);
+	place_remove(&p);
+}
+
 static int data = 7;
 
 static void test_memory(void **state)
@@ -201,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_files),	  cmocka_unit_test(test_links),
 		cmocka_unit_test(test_processes), cmocka_unit_test(test_below_a_root),
 		cmocka_unit_test(test_source),	  cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_mapped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,7 +210,7 @@ int open_rules__open(const char *path)
 	fd = fd < 0 ? -errno : reopen(fd);
 	if (fd >= 0 && !is_elf(fd)) {
 		close(fd);
-		fd = -EACCES;
+		fd = -ENOEXEC;
 	}
 	return fd;
 }

@@ -22,7 +22,7 @@
 
 /* Each but the last returns a descriptor or -errno. */
 
-/* Of /proc, or as open_rules__file(). */
+/* Of /proc, or as open_rules__file(). -ENOEXEC: what a process maps is no ELF file. */
 int open_rules__open(const char *path);
 
 /* A regular file. `root`: "", or as "/proc/12/root", out of which no link leads. */
