@@ -21,7 +21,7 @@
 #define NODES	   8
 #define PERIOD	   1000
 #define PROBES	   99 /* a function of the kernel */
-#define NAMELESS   77
+#define UNKNOWN	   77
 #define HIDDEN	   500 /* from here on functions of the kernel have no names */
 #define CALLS	   1000
 #define THREAD	   ((7ull << 32) | 8)
@@ -46,7 +46,7 @@ static struct bpf_tables tables = {
 /* Object 1's function behind whose call n is, is number n - 1. */
 static int resolve(const struct code_place *at, uint32_t *function, void *ctx)
 {
-	*function = at->object == WIRE_CALLERS_NO_OBJECT ? NAMELESS : at->vaddr - 1;
+	*function = at->object == RESOLVE_NOWHERE ? UNKNOWN : at->vaddr - 1;
 	if (at->object == RESOLVE_KERNEL && *function == PROBES)
 		*function = RESOLVED_PROBING;
 	else if (at->object == RESOLVE_KERNEL && *function >= HIDDEN)
@@ -280,7 +280,7 @@ static void test_outside_of_calls(void **state)
 	expect_path(copy, 4, 0, 22);
 	expect_samples(copy, 0, STACK_COPY_ROOT, 3, 10);
 	expect_samples(copy, 1, STACK_COPY_ROOT, 4, 1);
-	expect_path(copy, 5, STACK_COPY_ROOT, NAMELESS);
+	expect_path(copy, 5, STACK_COPY_ROOT, UNKNOWN);
 	expect_samples(copy, 2, STACK_COPY_ROOT, 5, 3);
 	sample_store__set_period(&s, &tables, 5000);
 	sample_store__weigh(&s, &tables, 1000000);

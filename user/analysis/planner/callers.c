@@ -294,6 +294,11 @@ int plan_callers__unmet(struct plan_callers *c, struct plan *p, uint32_t *functi
 	return find_named(c, p, "[unknown]", "[not sampled]", function);
 }
 
+int plan_callers__unknown(struct plan_callers *c, struct plan *p, uint32_t *function)
+{
+	return find_named(c, p, "[unknown]", "[unknown]", function);
+}
+
 void plan_callers__free(struct plan_callers *c)
 {
 	for (size_t i = 0; i < c->objects_cnt; i++)

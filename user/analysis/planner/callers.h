@@ -55,6 +55,8 @@ int plan_callers__wait(struct plan_callers *c, struct plan *p, const char *name,
 		       uint32_t *function);
 /* *function = the number of what stands for CPU time that no sample has met, likewise. */
 int plan_callers__unmet(struct plan_callers *c, struct plan *p, uint32_t *function);
+/* *function = the number of what stands for code of which nothing is known, likewise. */
+int plan_callers__unknown(struct plan_callers *c, struct plan *p, uint32_t *function);
 /* Appends a function to the plan: *number is its number. Returns 0, -ENOMEM, or -E2BIG (the plan is
  * full). */
 int plan_callers__append(struct plan *p, struct plan_function f, uint32_t *number);

@@ -188,6 +188,8 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 		err = name_wait(r, at, vaddr, function);
 	else if (at->object == RESOLVE_UNMET)
 		err = plan_callers__unmet(&r->callers.named, r->plan, function);
+	else if (at->object == RESOLVE_NOWHERE)
+		err = plan_callers__unknown(&r->callers.named, r->plan, function);
 	else if (at->object == WIRE_CALLERS_NO_OBJECT)
 		err = plan_callers__jit(&r->callers.named, r->plan, r->target,
 					jit__name(&r->callers.jit, at->pid, vaddr), function);

@@ -54,8 +54,9 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 /* An object: what is wanted is whether who waits at the end of the path `waker` does so as a reader
  * or writer: the place's `function` becomes RESOLVE_READ or RESOLVE_WRITE, else RESOLVE_LOCK. */
 #define RESOLVE_ROLE	  0xfff5u
-#define COLLECTOR_OBJECTS RESOLVE_ROLE /* objects below that are the target's */
-#define RESOLVED_PROBING  UINT32_MAX   /* a function: one of the kernel's that works at probes */
+#define RESOLVE_NOWHERE	  0xfff4u	  /* an object: code of which nothing is known */
+#define COLLECTOR_OBJECTS RESOLVE_NOWHERE /* objects below that are the target's */
+#define RESOLVED_PROBING  UINT32_MAX	  /* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 
 /* From where a thread was woken: functions from the outermost on, of the thread of that name. */
