@@ -153,6 +153,26 @@ class Patched(harness.TestCase):
         self.assertEqual(document["probes"]["functions"], 1)
         other.interrupt()
 
+    def test_a_command_of_another_profiler(self):
+        """Nor is another one that holds a command of its own: it goes by its name."""
+        path = self.copy(program("steps"))
+        other = self.proftrace("-F", "inner", "-x", path).wait_tracing()
+        command = self.target(path)
+        holder = Debugger(command.pid)
+        with open("/proc/thread-self/comm", "r+", encoding="utf-8") as name:
+            before = name.read().rstrip("\n")
+            name.write("proftrace")
+            name.flush()
+            said = self.run_proftrace("-l", "-F", "inner", "-x", path).stdout
+            name.write(before)
+        self.assertRegex(said, r"inner\b")
+        self.assertNotIn("patched", said)
+        # Any other name is a debugger's.
+        said = self.run_proftrace("-l", "-F", "inner", "-x", path).stdout
+        self.assertIn("patched", said)
+        holder.leave()
+        other.interrupt()
+
     def test_nothing_stays_in_a_command(self):
         """A run that fails before its command has begun leaves no probes behind, and no process
         that holds them for the debugger that the run itself is."""

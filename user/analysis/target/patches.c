@@ -325,7 +325,7 @@ static int look_at_process(const struct target *t, const struct patch_search *se
 
 	if (!err && l.areas_cnt) {
 		err = open_pagemap(pid, &l.pagemap);
-		l.debugged = process__is_debugged_by_another(pid, getpid());
+		l.debugged = process__is_debugged(pid);
 	}
 	for (size_t i = 0; !err && i < l.areas_cnt; i++)
 		err = look_at_area(&l, &l.areas[i]);

@@ -28,6 +28,8 @@
 #define INITIAL_PID_NAMESPACE 0xeffffffcu /* PROC_PID_INIT_INO in the kernel's proc_ns.h */
 #define KERNEL_MINOR_BITS     20	  /* of a dev_t */
 
+#define COMM_LEN 15 /* of a name in /proc, at most */
+
 #define ALONE	     10 /* the others of a thread that is alone have less than this part */
 #define MOST_THREADS 16 /* that process__busy_thread() looks at */
 
@@ -273,14 +275,13 @@ bool process__has_ended(int pidfd)
 
 bool process__is_debugged(pid_t pid)
 {
-	return process__is_debugged_by_another(pid, 0);
-}
+	struct process_status st, tracer;
 
-bool process__is_debugged_by_another(pid_t pid, pid_t launcher)
-{
-	struct process_status st;
-
-	return !process__status(pid, &st) && st.tracer && st.tracer != launcher;
+	if (process__status(pid, &st) || !st.tracer)
+		return false;
+	/* Whoever has just let it go, or is outside of our container, has no name. */
+	return process__status(st.tracer, &tracer) ||
+	       strncmp(tracer.comm, program_invocation_short_name, COMM_LEN) != 0;
 }
 
 void process__root(pid_t pid, char *buf, size_t size)

@@ -63,12 +63,10 @@ int process__thread_cpu(const struct process_thread *t);
 /* Whether the thread runs, or would if it had a CPU: it waits for nothing else. */
 bool process__thread_runs(const struct process_thread *t);
 
-/* Whether a debugger, or whoever else uses ptrace(2), is at the process. */
+/* Whether a debugger, or whoever else uses ptrace(2), is at the process. A proftrace that holds a
+ * command of its own until that is traced is none: what it puts into the command's code is gone in
+ * moments. Another run goes by the name of our program. */
 bool process__is_debugged(pid_t pid);
-
-/* Whether one is that is not `launcher`, the process of ours that starts commands: a command that
- * it holds by ptrace has no breakpoints of a debugger's. */
-bool process__is_debugged_by_another(pid_t pid, pid_t launcher);
 
 /* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root
  * directory as we do. */

@@ -100,7 +100,6 @@ struct links {
 	struct closer *closer;
 	struct trace_events *events;
 	struct near near;
-	pid_t launcher; /* the process that has started us, and that starts commands */
 };
 
 /* A probe is an instruction to be changed in each process that it is in. */
@@ -125,7 +124,7 @@ static void links_look_again(struct links *l)
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < l->put_off_cnt; i++) {
-		if (process__is_debugged_by_another(l->put_off[i].pid, l->launcher))
+		if (process__is_debugged(l->put_off[i].pid))
 			l->put_off[cnt++] = l->put_off[i];
 		else
 			held_close(l, &l->put_off[i]);
@@ -143,7 +142,7 @@ static int link_close(struct links *l, int number)
 	l->held[number].fd = -1;
 	if ((size_t)number < l->first_free)
 		l->first_free = number;
-	if (link.pid && process__is_debugged_by_another(link.pid, l->launcher) &&
+	if (link.pid && process__is_debugged(link.pid) &&
 	    !ARRAY_RESERVE(&l->put_off, l->put_off_cnt, &l->put_off_cap))
 		l->put_off[l->put_off_cnt++] = link;
 	else
@@ -373,9 +372,9 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 }
 
 /* Serves until the other side has gone. */
-static void serve(int socket, struct trace_events *events, pid_t launcher)
+static void serve(int socket, struct trace_events *events)
 {
-	struct service s = {.links = {.events = events, .launcher = launcher}};
+	struct service s = {.links.events = events};
 	struct request req;
 	struct fds fds;
 	bool alive = !closer__new(&s.links.closer);
@@ -408,7 +407,7 @@ static bool perf_is_admins(void)
 }
 
 /* The process itself, with its end of the socket. */
-static void keep(int socket, bool uses_events, bool system_calls, pid_t launcher)
+static void keep(int socket, bool uses_events, bool system_calls)
 {
 	struct trace_events *events;
 	pid_t spare;
@@ -425,7 +424,7 @@ static void keep(int socket, bool uses_events, bool system_calls, pid_t launcher
 	if (err)
 		return;
 	spare = spare__start(APART_SOCKET);
-	serve(APART_SOCKET, events, launcher);
+	serve(APART_SOCKET, events);
 	spare__end(spare);
 	trace_events__free(events);
 }
@@ -434,7 +433,6 @@ int link_holder__new(bool events, bool system_calls, struct link_holder **out)
 {
 	struct link_holder *k = calloc(1, sizeof(*k));
 	int pair[2] = {-1, -1}, err = 0;
-	pid_t launcher = getpid();
 
 	if (!k || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		err = k ? -errno : -ENOMEM;
@@ -452,7 +450,7 @@ int link_holder__new(bool events, bool system_calls, struct link_holder **out)
 		return err;
 	}
 	if (!k->pid) {
-		keep(pair[1], events, system_calls, launcher);
+		keep(pair[1], events, system_calls);
 		_exit(0);
 	}
 	close(pair[1]);
