@@ -384,9 +384,37 @@ static __always_inline bool wait_for_plan(u32 tgid, u32 generation, const void *
 	return w.done;
 }
 
-/* <link.h>: struct r_debug, and its state when nothing is being mapped or unmapped. */
+/* <link.h>: struct r_debug, and its state when nothing is being mapped or unmapped, and when files
+ * are about to be unmapped. */
 #define R_DEBUG_STATE	   24
 #define R_DEBUG_CONSISTENT 0
+#define R_DEBUG_DELETE	   2
+
+/* Threads whose dynamic linker unmaps files. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u64);
+	__type(value, u8);
+} unmapping SEC(".maps");
+
+/* The dynamic linker's state, by its address; UNMAPPED: it is done with unmapping. */
+#define UNMAPPED -1
+
+__noinline int link_map_state(u64 r_debug)
+{
+	u64 thread = bpf_get_current_pid_tgid();
+	int state = R_DEBUG_CONSISTENT;
+	const u8 yes = 1;
+
+	if (r_debug)
+		bpf_probe_read_user(&state, sizeof(state), (void *)(r_debug + R_DEBUG_STATE));
+	if (state == R_DEBUG_DELETE)
+		bpf_map_update_elem(&unmapping, &thread, &yes, BPF_ANY);
+	if (state == R_DEBUG_CONSISTENT && !bpf_map_delete_elem(&unmapping, &thread))
+		return UNMAPPED;
+	return state;
+}
 
 /* The process has begun a program. */
 static __always_inline void program_starts(u32 tgid)
@@ -414,22 +442,27 @@ static __always_inline bool program_is_held(u32 tgid)
 /*
  * The dynamic linker says that it has begun or finished to map or unmap files. `r_debug`: where it
  * keeps its state, which it has just written; NULL: unknown. What it begins to map runs only when
- * it has finished, but for a program that starts: there it relocates before it says so.
+ * it has finished, but for a program that starts: there it relocates before it says so. What it
+ * unmaps cannot run, so nobody waits for that: of a server's workers, which may all close their
+ * modules at once as they end, each would wait for each module, and keep its file from being probed
+ * (a thread that waits is mostly away from its CPU amid bpf_copy_from_user_task(), which has the
+ * lock of the process's memory).
  */
 static __always_inline void on_mapped(const char *r_debug, const void *stack)
 {
 	u32 tgid = current_process(), generation;
-	int state = R_DEBUG_CONSISTENT;
+	int state;
 	bool starts;
 
 	if (!listening || !is_target(tgid))
 		return;
 	starts = program_is_held(tgid);
-	if (r_debug)
-		bpf_probe_read_user(&state, sizeof(state), r_debug + R_DEBUG_STATE);
-	if (state != R_DEBUG_CONSISTENT && !starts)
+	state = link_map_state((u64)r_debug);
+	if (state > R_DEBUG_CONSISTENT && !starts)
 		return;
 	generation = maps_changed(WIRE_EVENT_MAPPED, tgid, 0);
+	if (state == UNMAPPED)
+		return;
 	if (state != R_DEBUG_CONSISTENT) {
 		advance(&maps_running, generation);
 		return;

@@ -102,6 +102,25 @@ class Loading(LifeCase):
         self.assertGreater(held_ns, 0.02e9)
         self.assertLess(document["accounting"]["cpu_ns"], all_ns - 0.8 * held_ns)
 
+    def test_nobody_waits_for_what_is_unloaded(self):
+        """What is unmapped cannot run. A server's workers close all modules as they end."""
+        target = self.target("late")
+        target.go()
+        target.step("load")
+        profiler = self.proftrace("-f", "json", "-F", "*", "-F", "libshapes.so:*", "-p",
+                                  target.pid).wait_tracing()
+        target.step("3")
+        profiler.signal(signal.SIGSTOP)
+        target.step("unload")
+        profiler.signal(signal.SIGCONT)
+        target.step("load")
+        target.step("5")
+        target.finish()
+        document = self.parse(profiler.finish().stdout)
+        self.assert_counts(document, {"draw": 8, "shape_area": 8})
+        # The second load waits for a look, 2 ms; the other wait would be one of 3 s.
+        self.assertLess(document["accounting"]["held_ns"], 1e9)
+
     def test_only_the_plugin(self):
         document, _, done = self.traced("plugin_host", 100, options=("-F", "libplugin.so:plugin*"))
         self.assertEqual(self.count(document, "plugin_run"), 100)

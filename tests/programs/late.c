@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * late: does what it is told by lines on stdin, and answers each with "done": "load" opens
- * libshapes.so from beside the program, "N" calls its shape_area N times. Ends with stdin.
+ * libshapes.so from beside the program, "N" calls its shape_area N times, "unload" closes it. Ends
+ * with stdin.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -29,6 +30,10 @@ int main(int argc, char **argv)
 		if (!strcmp(line, "load") && !(library = dlopen(path, RTLD_NOW))) {
 			fprintf(stderr, "%s\n", dlerror());
 			return 1;
+		}
+		if (!strcmp(line, "unload")) {
+			dlclose(library);
+			library = NULL;
 		}
 		for (long i = strtol(line, NULL, 0); i > 0 && library; i--)
 			draw((__typeof__(&shape_area))dlsym(library, "shape_area"));
