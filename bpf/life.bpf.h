@@ -555,7 +555,8 @@ static __always_inline bool is_named(u32 tgid)
 	return kind && (*kind & WIRE_TGID_NAMED);
 }
 
-/* A child that has begun a program of its own is followed no longer. */
+/* A child that has begun a program of its own is followed no longer: the clock of its CPU turns, or
+ * samples and a wait of that program would be the target's, up to the next switch. */
 static __always_inline void child_leaves(u32 tgid)
 {
 	u32 *kind = bpf_map_lookup_elem(&tgids, &tgid);
@@ -564,6 +565,7 @@ static __always_inline void child_leaves(u32 tgid)
 		return;
 	thread_stack_ends();
 	process_leaves(tgid);
+	cpu_clock_turns(current_task(), current_task(), false);
 }
 
 /* A process that belongs has begun a program: it is traced from here on, with all that it loads. */

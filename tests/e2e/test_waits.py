@@ -131,6 +131,16 @@ class Waits(harness.TestCase):
         self.assertAlmostEqual(found[0] / sum(found), truth[0] / sum(truth), delta=0.02)
         self.assertNotIn("waits_estimated", document["accounting"])
 
+    def test_children_that_begin_a_program(self):
+        """How that waits is no matter: it would seem to wait up to the end of the run."""
+        for profile in (self.profile_command, self.profile_pid):
+            document, done = profile("naps", 4, options=("--max-overhead", "5"))
+            self.assert_counts(document, done.counts)
+            pid = document["target"]["pids"][0]
+            waited = self.waited({**document, "threads": [
+                thread for thread in document["threads"] if thread["pid"] != pid]})
+            self.assertLess(sum(waited.values()), 0.1e9, waited)
+
     def test_none(self):
         document, _ = self.profile_command("waiting", 2, options=("-F", "outer"))
         self.assertNotIn("waits", document["accounting"])
