@@ -98,6 +98,33 @@ static void test_chosen(void **state)
 	profile__free(p);
 }
 
+/* Names that differ behind what a label has room for. Twice the same series is no document. */
+static void test_long_names(void **state)
+{
+	static const char *const ends[] = {"~e7b39c1d41eebc44", "~e7b39f1d41eec15d"};
+	char names[2][300], label[400];
+	struct profile *p = fixture_small();
+	struct metrics *m;
+	char *text;
+
+	for (int i = 0; i < 2; i++) {
+		memset(names[i], 'n', sizeof(names[i]) - 2);
+		strcpy(&names[i][sizeof(names[i]) - 2], i ? "b" : "a");
+		p->functions[i].name = names[i];
+	}
+	assert_int_equal(metrics__new(&(struct metrics_choice){.max = 10}, &m), 0);
+	assert_int_equal(metrics__add(m, p, "api"), 0);
+	text = write_metrics(m);
+	for (int i = 0; i < 2; i++) {
+		snprintf(label, sizeof(label), "calls_total{service=\"api\",function=\"%.239s%s\",",
+			 names[i], ends[i]);
+		expect(text, label);
+	}
+	free(text);
+	metrics__free(m);
+	profile__free(p);
+}
+
 /* Outermost calls; of what calls itself no distribution is known. */
 static void test_sessions(void **state)
 {
@@ -151,6 +178,7 @@ int main(void)
 		cmocka_unit_test(test_sums),
 		cmocka_unit_test(test_bounds),
 		cmocka_unit_test(test_chosen),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_sessions),
 	};
 

@@ -16,7 +16,7 @@
 #include "util/array.h"
 #include "util/utf8.h"
 
-#define NAME_MAX_CHARS 256 /* of a label */
+#define NAME_MAX_CHARS 256 /* of a label; longer ones end in a number of their own */
 
 struct metrics {
 	struct metrics_choice choice;
@@ -260,17 +260,42 @@ const struct metrics_series *metrics__series(const struct metrics *m, size_t *cn
 	return m->series;
 }
 
-void metrics__put_label(FILE *out, const char *text)
+/* Tells names apart that begin alike: FNV-1a, by Fowler, Noll and Vo. */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+
+	while (*text)
+		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3;
+	return hash;
+}
+
+static size_t count_chars(const char *text)
 {
 	char bytes[UTF8_MAX];
-	size_t len = 0, cnt;
+	size_t cnt = 0;
+
+	while (utf8_next_plain(&text, bytes))
+		cnt++;
+	return cnt;
+}
+
+void metrics__put_label(FILE *out, const char *text)
+{
+	bool is_long = count_chars(text) > NAME_MAX_CHARS;
+	uint64_t hash = is_long ? hash_of(text) : 0;
+	size_t left = is_long ? NAME_MAX_CHARS - strlen("~0123456789abcdef") : NAME_MAX_CHARS;
+	char bytes[UTF8_MAX];
+	size_t cnt;
 
 	putc('"', out);
-	while (len++ < NAME_MAX_CHARS && (cnt = utf8_next_plain(&text, bytes))) {
+	while (left-- && (cnt = utf8_next_plain(&text, bytes))) {
 		if (*bytes == '"' || *bytes == '\\')
 			putc('\\', out);
 		fwrite(bytes, 1, cnt, out);
 	}
+	if (is_long)
+		fprintf(out, "~%016" PRIx64, hash);
 	putc('"', out);
 }
 

@@ -72,7 +72,8 @@ const struct metrics_series *metrics__series(const struct metrics *m, size_t *cn
 /* All of it, without the line that ends a document ("# EOF"). Errors show in ferror(). */
 void metrics__write(const struct metrics *m, FILE *out);
 
-/* A stranger's text as the value of a label, in quotes. */
+/* A stranger's text as the value of a label, in quotes. What is too long for one is cut, and has a
+ * number behind it: names that begin alike are of series of their own. */
 void metrics__put_label(FILE *out, const char *text);
 
 #endif
