@@ -114,7 +114,8 @@ static void add_distribution(struct metrics_series *s, const struct profile *p, 
 		if (k < METRICS_BOUNDS)
 			s->below[k] += calls;
 		s->finished += calls;
-		s->finished_ns += (double)calls * ((double)low + (double)(high - low) / 2);
+		s->finished_ns +=
+			(double)calls * (double)distribution__single(&d, low + (high - low) / 2);
 	}
 }
 
