@@ -196,6 +196,20 @@ class List(harness.TestCase):
         self.assertRegex(line, r"\b(push|step|jmp|jcc|call|nop|nop5)\b")
         self.assertRegex(line, r"\b(return|sites|none)\b")
 
+    def test_names_of_files(self):
+        """What they end in chooses JSON, as without -l; all else is text, whatever it is called."""
+        def listed(*args):
+            done = self.run_proftrace("-l", "-F", "square", "-x", program("calc-pie"), *args)
+            self.assertEqual((done.status, done.stdout, done.stderr), (0, "", ""), str(done))
+            with open(args[-1], encoding="utf-8") as file:
+                return file.read()
+
+        plan = json.loads(listed("-o", self.path("plan.json")))
+        schemas.check(plan)
+        self.assertEqual([function["name"] for function in plan["functions"]], ["square"])
+        for name in ("plan.txt", "plan.svg", "plan.of.calc"):
+            self.assertRegex(listed("-o", self.path(name)), r"^OFFSET .*\n.* square\b")
+
 
 if __name__ == "__main__":
     harness.main()

@@ -204,15 +204,19 @@ static error_t check_serve(struct options *o)
 	return 0;
 }
 
-/* Checks the format against the other options. A recording is in no format. */
+/* Checks the format against the other options. A recording is in no format; of what would be probed
+ * there are JSON and text. */
 static error_t check_format(struct options *o)
 {
+	const struct sink *named = o->output ? sink__for_file(o->output) : NULL;
 	char names[FORMAT_NAMES];
 
+	if (o->list && !o->sink && o->output)
+		o->sink = named == &sink_json ? named : &sink_tree;
 	if (o->verb == VERB_RECORD || o->verb == VERB_CHECK || o->list)
 		return 0;
-	if (!o->sink && o->output)
-		o->sink = sink__for_file(o->output);
+	if (!o->sink)
+		o->sink = named;
 	if (!o->sink && o->verb == VERB_DIFF)
 		o->sink = &sink_tree;
 	if (!o->sink)
