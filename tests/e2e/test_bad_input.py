@@ -210,7 +210,7 @@ class BadCommands(harness.TestCase):
         with open(path, "w", encoding="utf-8") as file:
             file.write("#!/nonexistent/interpreter\n")
         os.chmod(path, 0o755)
-        self.refuse(path)
+        self.refuse(path, words=(path, "interpreter is missing"))
 
     def test_without_functions_it_runs(self):
         """It has been asked for; why nothing of it is traced is said."""

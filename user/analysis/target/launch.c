@@ -229,7 +229,9 @@ static int run_to_libraries(struct launch *l)
 
 static int start_failed(const char *name, int err)
 {
-	if (err == -ENOENT)
+	if (err == -ENOENT && strchr(name, '/') && !access(name, F_OK))
+		log_error("cannot run %s: what it names as its interpreter is missing", name);
+	else if (err == -ENOENT)
 		log_error("%s: command not found", name);
 	else
 		log_error("cannot run %s: %s", name, strerror(-err));
