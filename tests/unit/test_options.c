@@ -188,6 +188,21 @@ static void exit_strategies(void **state)
 	REFUSE("--exits", "--exits=", "-p", "1");
 }
 
+/* `-F "$NAME"` of a variable that is not set is no wish for all functions, without a budget. */
+static void globs_that_are_empty(void **state)
+{
+	static const char *const options[] = {"-F",	 "-N",	      "--trigger",
+					      "--until", "--session", "--hist"};
+
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++) {
+		REFUSE("FUNC or OBJECT:FUNC is needed", "-p1", options[i], "");
+		REFUSE("FUNC or OBJECT:FUNC is needed", "-p1", options[i], ":f");
+	}
+	REFUSE("-F", "-p1", "-F", "f", "-F", "");
+	ACCEPT("-p1", "-F", "libc.so.6:", "-F", "::f", "-F", "*:f", "-F", "*");
+	assert_int_equal(o.filters_cnt, 4);
+}
+
 /* Who names functions wants them: then there is no budget unless one is given. */
 static void budgets(void **state)
 {
@@ -805,6 +820,7 @@ int main(void)
 		TEST(long_options),
 		TEST(room_for_paths),
 		TEST(exit_strategies),
+		TEST(globs_that_are_empty),
 		TEST(budgets),
 		TEST(what_is_shown),
 		TEST(least_times),

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/values.h"
 #include "util/array.h"
+#include "util/glob.h"
 
 #define MAX_MAX_PATHS  (1u << 26)
 #define MAX_PIDS       4096
@@ -177,13 +178,28 @@ static error_t parse_whom(struct options *o, int key, char *arg)
 	}
 }
 
+struct globs {
+	char ***list;
+	size_t *cnt;
+};
+
+/* Takes a GLOB. An empty one, as of a shell's variable that is not set, would match all functions,
+ * one of an OBJECT without a name none. */
+static error_t add_glob(struct options *o, const char *option, char *arg, struct globs to)
+{
+	if (!*arg || glob__object_end(arg) == arg)
+		return bad_value(o, option, arg,
+				 "no glob: FUNC or OBJECT:FUNC is needed, '*' for all functions");
+	return option_append(to.list, to.cnt, arg) ? 0 : ENOMEM;
+}
+
 static error_t parse_functions(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case 'F':
-		return option_append(&o->filters, &o->filters_cnt, arg) ? 0 : ENOMEM;
+		return add_glob(o, "-F", arg, (struct globs){&o->filters, &o->filters_cnt});
 	case 'N':
-		return option_append(&o->notraces, &o->notraces_cnt, arg) ? 0 : ENOMEM;
+		return add_glob(o, "-N", arg, (struct globs){&o->notraces, &o->notraces_cnt});
 	case OPT_USDT:
 		return option_append(&o->usdts, &o->usdts_cnt, arg) ? 0 : ENOMEM;
 	case 'A':
@@ -206,9 +222,10 @@ static error_t parse_functions(struct options *o, int key, char *arg)
 			return bad_value(o, "-D", arg, "not a number of levels from 1 on");
 		return 0;
 	case OPT_TRIGGER:
-		return option_append(&o->triggers, &o->triggers_cnt, arg) ? 0 : ENOMEM;
+		return add_glob(o, "--trigger", arg,
+				(struct globs){&o->triggers, &o->triggers_cnt});
 	case OPT_UNTIL:
-		return option_append(&o->untils, &o->untils_cnt, arg) ? 0 : ENOMEM;
+		return add_glob(o, "--until", arg, (struct globs){&o->untils, &o->untils_cnt});
 	case OPT_EXITS:
 		if (!parse_exits(o, arg))
 			return bad_value(o, "--exits", arg, "not one of auto, return, sites, none");
@@ -364,7 +381,8 @@ static error_t parse_session(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case OPT_SESSION:
-		return option_append(&o->sessions, &o->sessions_cnt, arg) ? 0 : ENOMEM;
+		return add_glob(o, "--session", arg,
+				(struct globs){&o->sessions, &o->sessions_cnt});
 	case OPT_SLOWEST:
 		if (!value__number(arg, MAX_SLOWEST, &o->slowest))
 			return bad_value(o, "--slowest", arg, "not a number from 1 to 10000");
@@ -458,7 +476,7 @@ static error_t parse_result(struct options *o, int key, char *arg)
 					 "not a time with its unit, as 500ns, 10us, 1.5ms, 2s");
 		return 0;
 	case OPT_HIST:
-		return option_append(&o->hists, &o->hists_cnt, arg) ? 0 : ENOMEM;
+		return add_glob(o, "--hist", arg, (struct globs){&o->hists, &o->hists_cnt});
 	case OPT_RAW:
 		o->raw = true;
 		return 0;
