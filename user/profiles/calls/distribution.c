@@ -168,6 +168,14 @@ uint64_t distribution__mean(const struct distribution *d, uint64_t min_ns, uint6
 	return mean < (double)min_ns && min_ns <= max_ns ? min_ns : (uint64_t)mean;
 }
 
+/* Within what is no excess: see excess_of(). */
+static bool is_near(uint64_t ns, uint64_t other_ns)
+{
+	uint64_t far = ns > other_ns ? ns - other_ns : other_ns - ns;
+
+	return far <= other_ns / (2 * LINEAR);
+}
+
 /* Of finished calls. Where others are among all, which are open or were left without a return, the
  * sum is not that of these; the distribution's is, within the sixteenth that a bucket is wide. */
 static bool average_of_finished(const struct distribution *d, const struct profile_function *f,
@@ -176,6 +184,7 @@ static bool average_of_finished(const struct distribution *d, const struct profi
 	const struct call_stats *s = &f->stats;
 	bool sums = d->calls == s->calls;
 	uint64_t min_ns = distribution__single(d, s->min_ns);
+	uint64_t max_ns = distribution__single(d, s->max_ns);
 
 	*ns = f->spent_ns / s->calls;
 	/* A figure that is shown as a bound cannot contradict the others. */
@@ -183,10 +192,10 @@ static bool average_of_finished(const struct distribution *d, const struct profi
 		return true;
 	if (d->calls && !sums)
 		*ns = distribution__single(d, distribution__mean(d, s->min_ns, s->max_ns));
-	else if (d->calls && *ns < min_ns)
+	else if (d->calls && (*ns < min_ns || (*ns > max_ns && is_near(*ns, max_ns))))
 		*ns = distribution__mean(d, s->min_ns, s->max_ns);
 	/* Without a distribution there is no telling. */
-	return *ns >= min_ns && *ns <= distribution__single(d, s->max_ns);
+	return *ns >= min_ns && *ns <= max_ns;
 }
 
 #define SAMPLES_LEAST 3 /* fewer may be chance */
