@@ -403,7 +403,7 @@ struct {
 
 __noinline int link_map_state(u64 r_debug)
 {
-	u64 thread = bpf_get_current_pid_tgid();
+	u64 thread = current_thread();
 	int state = R_DEBUG_CONSISTENT;
 	const u8 yes = 1;
 

@@ -118,8 +118,8 @@ class Loading(LifeCase):
         target.finish()
         document = self.parse(profiler.finish().stdout)
         self.assert_counts(document, {"draw": 8, "shape_area": 8})
-        # The second load waits for a look, 2 ms; the other wait would be one of 3 s.
-        self.assertLess(document["accounting"]["held_ns"], 1e9)
+        # The second load may wait for a look, 2 ms; the other wait would be one of 3 s.
+        self.assertLess(document["accounting"].get("held_ns", 0), 1e9)
 
     def test_only_the_plugin(self):
         document, _, done = self.traced("plugin_host", 100, options=("-F", "libplugin.so:plugin*"))

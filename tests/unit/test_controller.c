@@ -210,10 +210,12 @@ double bursts__rate(const struct bursts *b, uint32_t function)
 }
 
 static bool bursts_held_back;
+static int bursts_looks;
 
 int bursts__look(struct bursts *b, bool held_back, uint64_t now_ns)
 {
 	bursts_held_back = held_back;
+	bursts_looks++;
 	return 0;
 }
 
@@ -422,6 +424,31 @@ static void the_start_is_paid_off(void **state)
 	live(30000, 12000, 10);
 	assert_dropped(0, 0, 0);
 	assert_false(bursts_held_back);
+}
+
+/* While files are loaded one after the other there are no looks at dropped functions, but for two
+ * seconds at most. */
+static void no_bursts_amid_loading(void **state)
+{
+	inputs.burst_ns = 5000000;
+	begin();
+	live(60000, 0, 0);
+	live(60000, 0, 0);
+	bursts_looks = 0;
+	for (int i = 0; i < 15; i++) {
+		controller__loads(controller, now);
+		live_for(SECOND / 20, 1, 0, 0);
+	}
+	assert_int_equal(bursts_looks, 0);
+	live_for(SECOND / 20, 1, 0, 0);
+	live_for(SECOND / 20, 1, 0, 0);
+	assert_int_not_equal(bursts_looks, 0);
+	bursts_looks = 0;
+	for (int i = 0; i < 25; i++) {
+		controller__loads(controller, now);
+		live_for(SECOND / 20, 1, 0, 0);
+	}
+	assert_int_not_equal(bursts_looks, 0);
 }
 
 /* Samples that take 1 % of the target's CPU time, and switches that take another, leave 3 of 5 %
@@ -908,6 +935,7 @@ int main(void)
 		TEST(the_dearest_goes),
 		TEST(bursts_have_their_part),
 		TEST(the_start_is_paid_off),
+		TEST(no_bursts_amid_loading),
 		TEST(what_is_spent_anyway_counts),
 		TEST(a_part_is_left_for_calls),
 		TEST(what_options_name_stays),

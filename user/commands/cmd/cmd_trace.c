@@ -386,8 +386,10 @@ static int look(struct run *r)
 	if (r->o->share)
 		controller__limit(r->controller, (double)atomic_load(&r->o->share->limit_ppm) / 1e6,
 				  0);
-	err = controller__look(r->controller, now_ns());
-
+	/* Who waits for the plan does not wait for this look as well. */
+	err = replan__events(r);
+	if (!err)
+		err = controller__look(r->controller, now_ns());
 	watch__look_in(r->watch, controller__pace_ns(r->controller));
 	return err;
 }

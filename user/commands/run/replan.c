@@ -297,6 +297,7 @@ static int on_event(const struct life_event *e, void *ctx)
 	}
 	if (e->kind == LIFE_CONTEXT)
 		return catch_up(r, true);
+	controller__loads(r->controller, now_ns());
 	complete = refresh(r, e->pid, e->relink, true);
 	if (e->relink && !r->o->follow && !r->o->joins)
 		log_warn("a thread of process %d has begun a new program: its first calls may be "

@@ -88,6 +88,11 @@ int controller__look(struct controller *s, uint64_t now_ns);
 /* How long from a look to the next one, in ns; 0: none is needed. */
 uint64_t controller__pace_ns(const struct controller *s);
 
+/* The target has loaded a file, or begun a program. A thread that waits until what it has loaded is
+ * planned holds up whoever puts probes into its process, and is held up by that, so there are no
+ * looks at dropped functions amid a row of files. */
+void controller__loads(struct controller *s, uint64_t now_ns);
+
 /* A process belongs to the target from here on that has run before. */
 void controller__joined(struct controller *s, pid_t pid);
 

@@ -71,6 +71,8 @@ struct controller {
 	bool forks;		 /* the target has forked again and again since */
 	uint64_t taking_out_ns, next_take_out_ns; /* how long the last one took; the next one */
 	uint64_t rest_until_ns;			  /* no bursts before */
+	uint64_t loads_since_ns, loads_ns;	  /* files are loaded one after the other: the first
+						   * and the last one so far */
 	bool undone;		/* probes of dropped functions are still to be taken out */
 	bool fast_polling;	/* far too much is spent, or may be */
 	bool heavy;		/* a server's probes have cost many times what they may */

@@ -42,6 +42,8 @@
 #define HEAVY	     8		 /* times the limit: then few calls say enough of a server */
 #define LONGEST_NS   10000000000 /* calls add up for so long */
 #define REST_NS	     500000000	 /* from far too much to bursts, where each has children wait */
+#define LOADING_NS   200000000	 /* from file to file of a row, at most, */
+#define LOADING_MOST 2000000000	 /* and in all: some programs load files all the time */
 #define CLOSING_NS   40000000	 /* until a few links are closed, at least: they linger first */
 #define CALM_LOOK_NS 400000000
 #define FAST_CPU_NS  10000000 /* a process's clock goes in steps of up to 4 ms */
@@ -412,6 +414,21 @@ static int take_out_in_turn(struct controller *s, uint64_t now_ns)
 	return err;
 }
 
+void controller__loads(struct controller *s, uint64_t now_ns)
+{
+	if (now_ns > s->loads_ns + LOADING_NS)
+		s->loads_since_ns = now_ns;
+	s->loads_ns = now_ns;
+}
+
+/* Whether there may be looks at dropped functions. */
+static bool may_burst(const struct controller *s, uint64_t now_ns)
+{
+	bool loads = now_ns < s->loads_ns + LOADING_NS && now_ns < s->loads_since_ns + LOADING_MOST;
+
+	return !s->undone && !s->fast_polling && !s->over && !loads && now_ns >= s->rest_until_ns;
+}
+
 int controller__look(struct controller *s, uint64_t now_ns)
 {
 	uint64_t cpu_ns = controller__cpu_ns(s), calls, took_ns = now_ns - s->began_ns;
@@ -450,7 +467,7 @@ int controller__look(struct controller *s, uint64_t now_ns)
 		err = take_out_in_turn(s, now_ns);
 	if (s->forks && (s->fast_polling || s->over))
 		s->rest_until_ns = now_ns + REST_NS;
-	if (!err && !s->undone && !s->fast_polling && !s->over && now_ns >= s->rest_until_ns)
+	if (!err && may_burst(s, now_ns))
 		err = bursts__look(s->bursts, controller__pays_start(s), now_ns);
 	return err;
 }
