@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where the target's CPU time went, by samples: traced functions, files, the kernel."""
 
+import json
+
 import harness
 from harness import PROFTRACE, PYTHON
 
@@ -43,6 +45,25 @@ class Samples(harness.TestCase):
             self.assertIn("/python3", most["module"])
             self.assertTrue(most["probed"])
             self.assertEqual(most["traced"] > most["samples"] / 5, options != ONCE, most)
+
+    def test_intervals_add_up(self):
+        """CPU times of the paths of each interval, and of its functions, are its CPU time, where
+        samples have told of it."""
+        out, told = self.path("out"), 0
+        done = self.run_proftrace("--max-overhead=5", "-f", "json", "-i", "0.2", "-o", out, "--",
+                                  PYTHON, "-c", PROGRAM)
+        with open(out, encoding="utf-8") as file:
+            documents = [json.loads(line) for line in file]
+        for document in documents:
+            paths = [node for node, _, _ in harness.nodes_of(document)]
+            if sum(node.get("samples", 0) for node in paths) < 3:
+                continue
+            told += 1
+            cpu_ns = document["accounting"]["cpu_ns"]
+            for nodes in document["functions"], paths:
+                self.assertAlmostEqual(sum(node["cpu_self_ns"] for node in nodes), cpu_ns,
+                                       delta=cpu_ns / 1000)
+        self.assertGreater(told, 1, str(done))
 
     def test_in_recordings_and_text(self):
         recording = self.path("proftrace.data")

@@ -382,6 +382,55 @@ static void test_cpu_shares(void **state)
 	assert_int_equal(now->cpu_shares[0].samples, 12);
 }
 
+/* A path with so many samples, which stand for so long. */
+static uint32_t sampled(struct profile *p, uint32_t function, uint64_t samples, uint64_t ns)
+{
+	uint32_t n = fixture_node(p, 0, 0, function, 0, ns, ns);
+
+	p->nodes[n].stats.samples = samples;
+	p->nodes[n].stats.sampled_ns = ns;
+	return n;
+}
+
+/* What samples stand for may become less; CPU times add up to what is new all the same. */
+static void test_samples_add_up(void **state)
+{
+	before = make();
+	fixture_thread(before, 1, 1, "x");
+	fixture_node(before, 0, 0, 0, 1, 100, 100);
+	sampled(before, 1, 4, 400);
+	sampled(before, 2, 1, 200);
+	now = make();
+	fixture_thread(now, 1, 1, "x");
+	fixture_node(now, 0, 0, 0, 2, 200, 200);
+	now->sample_period_ns = 1;
+	sampled(now, 1, 6, 360);
+	sampled(now, 2, 4, 440);
+	/* 300 ns are new: 100 were measured, and of the samples one path alone has got more. */
+	subtract();
+	expect("f", 1, 100, 100);
+	expect("h", 0, 200, 200);
+	assert_int_equal(find(delta, 0, "h")->stats.samples, 3);
+	assert_int_equal(find(delta, 0, "g")->stats.self_ns, 0);
+}
+
+/* Where no sample has come since, time is where it was before. */
+static void test_no_new_samples(void **state)
+{
+	before = make();
+	fixture_thread(before, 1, 1, "x");
+	sampled(before, 1, 3, 300);
+	sampled(before, 2, 1, 100);
+	now = make();
+	fixture_thread(now, 1, 1, "x");
+	now->sample_period_ns = 1;
+	sampled(now, 1, 3, 330);
+	sampled(now, 2, 1, 110);
+	subtract();
+	expect("g", 0, 30, 30);
+	expect("h", 0, 10, 10);
+}
+
 static void test_copies_share_nothing(void **state)
 {
 	now = make();
@@ -477,6 +526,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_drops, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops_that_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_cpu_shares, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_samples_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_no_new_samples, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_copies_share_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_big, setup, teardown),

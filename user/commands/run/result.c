@@ -156,6 +156,9 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);
 	if (!err)
 		err = controller__apply(r->controller, now);
+	/* The clock goes on while names are looked up. */
+	if (!err && samples__rate(r->samples) && collector__weighed_ns(r->collector))
+		now->accounting.cpu_ns = collector__weighed_ns(r->collector);
 	if (!err)
 		err = samples__apply(r->samples, now);
 	if (!err)

@@ -173,6 +173,10 @@ struct profile_node {
 	struct call_stats stats;
 };
 
+/* profile_thread::callstack_ns of what samples met outside of calls. Threads' own stacks have 0
+ * there, and others the time when they were made. */
+#define SAMPLED_OUTSIDE 1
+
 struct profile_thread {
 	/* tid 0: a goroutine, which is on no thread for long; pid 0: all threads of that name, of
 	 * any process and machine */

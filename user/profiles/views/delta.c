@@ -32,6 +32,7 @@ struct delta {
 	uint32_t *old_threads; /* by thread of `to`: the same one in `before`, or NO_THREAD */
 	uint32_t *old_nodes;   /* by node of `to`: the same path in `before`, or 0 */
 	bool *news;	       /* by node of `to` */
+	int64_t samples;       /* that are new */
 };
 
 static int compare_refs(const void *a, const void *b)
@@ -110,19 +111,33 @@ static void bound_extremes(const struct delta *d, uint32_t function, struct call
 		now->min_ns = now->max_ns;
 }
 
-/* Leaves the node's inclusive figures at its own: sum_node() adds those of its callees. The figures
- * of open calls may be a moment apart, so that they can fall back: then they are cut at 0. */
+static bool is_span(const struct profile *p, size_t node)
+{
+	return p->threads[p->nodes[node].thread].spans;
+}
+
+static void match_node(struct delta *d, uint32_t node)
+{
+	const struct call_stats *s = &d->to->nodes[node].stats, *before;
+
+	d->old_nodes[node] = find_old(d, &d->to->nodes[node]);
+	before = &d->before->nodes[d->old_nodes[node]].stats; /* the first one has nothing */
+	d->samples += (int64_t)(s->samples - before->samples);
+}
+
+/* Leaves the node's inclusive figures to sum_node(). The figures of open calls may be a moment
+ * apart, so that they can fall back: then they are cut at 0. */
 static void subtract_node(struct delta *d, uint32_t node)
 {
 	struct call_stats *s = &d->to->nodes[node].stats;
-	uint32_t old = d->old_nodes[node] = find_old(d, &d->to->nodes[node]);
+	uint32_t old = d->old_nodes[node];
 
 	if (old) {
 		const struct call_stats *before = &d->before->nodes[old].stats;
 
 		/* What earlier samples stand for changes a little as more become known. Waits do
-		 * not. */
-		if (!s->calls && s->samples == before->samples)
+		 * not. In an interval without samples all that is known is where they were. */
+		if (d->samples > 0 && !s->calls && s->samples == before->samples)
 			s->self_ns = s->raw_self_ns = stats__cpu_self_ns(before) + s->off_self_ns;
 		subtract(&s->calls, before->calls);
 		subtract(&s->self_ns, before->self_ns);
@@ -138,15 +153,84 @@ static void subtract_node(struct delta *d, uint32_t node)
 	}
 	if (s->off_self_ns > s->self_ns)
 		s->off_self_ns = s->self_ns;
-	if (s->sampled_ns > s->self_ns)
-		s->sampled_ns = s->self_ns;
+	if (s->sampled_ns > stats__cpu_self_ns(s))
+		s->sampled_ns = stats__cpu_self_ns(s);
 	if (s->burst_calls > s->calls)
 		s->burst_calls = s->calls;
+	d->news[node] = s->calls || s->self_ns || s->raw_self_ns || s->samples;
+}
+
+/* CPU time of all paths; of the threads that `wanted` has, if it is not NULL. */
+static double sum_cpu(const struct profile *p, const bool *wanted)
+{
+	double sum = 0;
+
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		if (!is_span(p, i) && (!wanted || wanted[p->nodes[i].thread]))
+			sum += (double)stats__cpu_self_ns(&p->nodes[i].stats);
+	}
+	return sum;
+}
+
+/* *out = what is new of the CPU time of all paths, in ns. What was outside of calls stays that, by
+ * whichever path; call stacks that are there no longer have been forgotten with all that they had.
+ * Returns 0 or -ENOMEM. */
+static int new_cpu_ns(const struct delta *d, double *out)
+{
+	bool *stays = calloc(d->before->threads_cnt + 1, sizeof(*stays));
+
+	if (!stays)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->before->threads_cnt; i++)
+		stays[i] = d->before->threads[i].callstack_ns == SAMPLED_OUTSIDE;
+	for (size_t i = 0; i < d->to->threads_cnt; i++) {
+		if (d->old_threads[i] != NO_THREAD)
+			stays[d->old_threads[i]] = true;
+	}
+	*out = sum_cpu(d->to, NULL) - sum_cpu(d->before, stays);
+	free(stays);
+	return 0;
+}
+
+/*
+ * Makes the CPU times of all paths add up to what is new of all of them. What the samples of a path
+ * stand for is not: each new sample changes a little what all others do, and where that is less
+ * than before it was cut at 0. Redis, looked at each 0.3 s, had from 61 to 143 ms instead of some
+ * 80. So what samples stand for is scaled; what was measured only if it is more than all.
+ */
+static void fit_to_news(struct profile *p, double cpu_ns)
+{
+	double sampled_ns = 0, measured_ns, by = 1, measured_by = 1;
+
+	for (size_t i = 1; i < p->nodes_cnt; i++)
+		sampled_ns += is_span(p, i) ? 0 : (double)p->nodes[i].stats.sampled_ns;
+	measured_ns = sum_cpu(p, NULL) - sampled_ns;
+	if (sampled_ns > 0)
+		by = cpu_ns > measured_ns ? (cpu_ns - measured_ns) / sampled_ns : 0;
+	if (cpu_ns < measured_ns)
+		measured_by = cpu_ns > 0 ? cpu_ns / measured_ns : 0;
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		struct call_stats *s = &p->nodes[i].stats;
+		uint64_t ns = (uint64_t)((double)s->sampled_ns * by), calls_ns;
+
+		if (is_span(p, i))
+			continue;
+		calls_ns = stats__cpu_self_ns(s) - s->sampled_ns;
+		s->off_self_ns += calls_ns - (uint64_t)((double)calls_ns * measured_by);
+		subtract(&s->raw_self_ns, s->sampled_ns);
+		s->self_ns += ns - s->sampled_ns;
+		s->raw_self_ns += ns;
+		s->sampled_ns = ns;
+	}
+}
+
+/* A node's inclusive figures are its own, as yet. */
+static void begin_sum(struct call_stats *s)
+{
 	s->total_ns = s->self_ns;
 	s->off_ns = s->off_self_ns;
 	s->raw_total_ns = s->raw_self_ns;
 	s->error_ns = s->self_error_ns;
-	d->news[node] = s->calls || s->self_ns || s->raw_self_ns || s->samples;
 }
 
 /* All below the node is done: adds its sums to its caller. Sums are what keeps inclusive times
@@ -162,13 +246,23 @@ static void sum_node(struct delta *d, uint32_t node)
 		d->news[n->parent] = true;
 }
 
-static void subtract_thread(struct delta *d, const struct profile_thread *t)
+static void match_thread(struct delta *d, const struct profile_thread *t)
 {
 	struct walk w = walk__from(d->to, t->first_root);
 
 	while (walk__next(&w)) {
 		if (w.entering)
-			subtract_node(d, w.node);
+			match_node(d, w.node);
+	}
+}
+
+static void sum_thread(struct delta *d, const struct profile_thread *t)
+{
+	struct walk w = walk__from(d->to, t->first_root);
+
+	while (walk__next(&w)) {
+		if (w.entering)
+			begin_sum(&d->to->nodes[w.node].stats);
 		else
 			sum_node(d, w.node);
 	}
@@ -247,6 +341,7 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 
 static int subtract_profile(struct delta *d)
 {
+	double cpu_ns;
 	size_t i;
 	int err;
 
@@ -261,10 +356,19 @@ static int subtract_profile(struct delta *d)
 	err = match_threads(d);
 	if (err)
 		return err;
+	err = new_cpu_ns(d, &cpu_ns);
+	if (err)
+		return err;
 	map_paths(d);
 	subtract_buckets(d->to, d->before); /* paths' extremes are bounded by what is left */
 	for (i = 0; i < d->to->threads_cnt; i++)
-		subtract_thread(d, &d->to->threads[i]);
+		match_thread(d, &d->to->threads[i]);
+	for (i = 1; i < d->to->nodes_cnt; i++)
+		subtract_node(d, i);
+	if (d->to->sample_period_ns)
+		fit_to_news(d->to, cpu_ns);
+	for (i = 0; i < d->to->threads_cnt; i++)
+		sum_thread(d, &d->to->threads[i]);
 	/* The old paths' numbers have served: their room is used again. */
 	compact_nodes(d->to, d->news, d->old_nodes);
 	subtract_lines(d->to, d->before);

@@ -167,6 +167,11 @@ void collector__weigh_samples(struct collector *c, uint64_t cpu_ns)
 	sample_store__weigh(&c->samples, &c->tables, cpu_ns);
 }
 
+uint64_t collector__weighed_ns(const struct collector *c)
+{
+	return c->samples.cpu_ns;
+}
+
 int collector__last_samples(struct collector *c)
 {
 	int err = sample_store__settle(&c->samples, &c->tables);

@@ -125,6 +125,8 @@ uint64_t collector__waits(const struct collector *c);
 /* The target has had so much CPU time since the start: samples that are fetched from now on stand
  * for their share of it. */
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);
+/* That time, in ns: CPU times of paths add up to it. 0: it was never told. */
+uint64_t collector__weighed_ns(const struct collector *c);
 /* Fetches all samples, when none are taken any more. Returns 0, or -errno with one line logged. */
 int collector__last_samples(struct collector *c);
 /* Tracing was switched off, so no end of a wait is seen any more: those that last end `at_ns`. */

@@ -21,10 +21,6 @@ struct stack_copy_sample {
 	uint64_t off_ns;
 };
 
-/* stack_copy::callstack_ns of what samples met outside of calls. Thread stacks' copies have 0
- * there, and others the time when they were made. */
-#define SAMPLED_OUTSIDE 1
-
 /* One call stack's record: its nodes in order of making, parents before children. */
 struct stack_copy {
 	pid_t pid, tid;
