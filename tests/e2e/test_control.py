@@ -34,13 +34,29 @@ class Ends(harness.TestCase):
         self.assertLess(document["duration_ns"], 10_000_000_000)
 
     def test_interrupt(self):
-        for signo in (signal.SIGINT, signal.SIGTERM):
+        for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             target, tracer = self.steps()
             tracer.signal(signo)
             document = self.document(tracer.finish())
             self.assertEqual(self.count(document, "outer"), 3)
             target.step("4")
             self.assertEqual(target.finish().counts, {"outer": 7, "inner": 7})
+
+    def test_hangups(self):
+        """Of a terminal that is gone its shell may tell once more; nohup has it ignored."""
+        target, tracer = self.steps("-o", self.path("out"))
+        for _ in range(20):
+            tracer.signal(signal.SIGHUP)
+        self.assertEqual(tracer.finish().status, 0)
+        with open(self.path("out"), encoding="utf-8") as file:
+            self.assertEqual(self.count(self.check(json.load(file)), "outer"), 3)
+
+        tracer = self.proftrace("-f", "json", "-p", target.pid, preexec_fn=lambda: signal.signal(
+            signal.SIGHUP, signal.SIG_IGN)).wait_tracing()
+        tracer.signal(signal.SIGHUP)
+        target.step("4")
+        target.finish()
+        self.assertEqual(self.count(self.document(tracer.finish()), "outer"), 4)
 
     def test_interrupt_of_a_command(self):
         """Ctrl-C reaches both: the command dies of it, and the result is written."""

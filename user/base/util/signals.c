@@ -9,7 +9,7 @@
 static struct {
 	int number;
 	bool ignored;
-} ours[] = {{SIGINT, false},  {SIGTERM, false}, {SIGPIPE, false},
+} ours[] = {{SIGINT, false},  {SIGTERM, false}, {SIGHUP, false}, {SIGPIPE, false},
 	    {SIGUSR1, false}, {SIGUSR2, false}, {SIGXFSZ, false}};
 
 #define COUNT (sizeof(ours) / sizeof(*ours))

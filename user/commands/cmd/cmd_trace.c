@@ -260,13 +260,13 @@ static void run_stop(struct run *r)
 			"any process: those of the target may be missing",
 			(unsigned long)skips.system_calls);
 	if (counts.late)
-		log_warn("%u times files were loaded before their functions had been planned: "
-			 "first calls may be missing",
-			 counts.late);
+		log_warn("%u time%s files were loaded before their functions had been planned: "
+			 "first calls, or all of a short program, may be missing",
+			 counts.late, counts.late == 1 ? "" : "s");
 	if (counts.unheld)
-		log_warn("%u times a program began without a dynamic linker that could be made to "
+		log_warn("%u time%s a program began without a dynamic linker that could be made to "
 			 "wait (static ones have none): its first calls, or all, may be missing",
-			 counts.unheld);
+			 counts.unheld, counts.unheld == 1 ? "" : "s");
 	if (counts.shared)
 		log_warn("%u calls end without their return, as another tool's return probes were "
 			 "on the same functions (--exits=sites does without)",

@@ -54,12 +54,19 @@ static volatile sig_atomic_t in_order;
 /* Whoever has begun this run sees to it that it ends. */
 static volatile sig_atomic_t supervised;
 
+/* That the terminal is gone is an end like any other: what was measured by then is not lost. Not
+ * under nohup(1), which ignores it. */
+static bool hangup_ends;
+
 static void catch_no_more(void)
 {
 	void (*then)(int) = supervised && in_order ? SIG_IGN : SIG_DFL;
 
 	signal(SIGINT, then);
 	signal(SIGTERM, then);
+	/* Of a terminal that is gone its shell may tell as well as the kernel. */
+	if (hangup_ends)
+		signal(SIGHUP, in_order ? SIG_IGN : then);
 }
 
 /* The first signal asks for the end, if there is something to end; the second one has its usual
@@ -111,6 +118,7 @@ int watch__new(bool by_supervisor, struct watch **out)
 	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	const struct sigaction wish = {.sa_handler = on_wish, .sa_flags = SA_RESTART};
 	struct watch *w = calloc(1, sizeof(*w));
+	struct sigaction before;
 	int err;
 
 	if (!w)
@@ -134,6 +142,9 @@ int watch__new(bool by_supervisor, struct watch **out)
 	supervised = by_supervisor;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
+	hangup_ends |= !sigaction(SIGHUP, NULL, &before) && before.sa_handler == SIG_DFL;
+	if (hangup_ends)
+		sigaction(SIGHUP, &action, NULL);
 	sigaction(SIGUSR1, &wish, NULL);
 	sigaction(SIGUSR2, &wish, NULL);
 	sigaction(SIGWINCH, &wish, NULL);
