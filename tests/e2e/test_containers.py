@@ -96,7 +96,8 @@ class Containers(harness.TestCase):
         self.check_processes(document)
 
     def test_a_container_in_the_container(self):
-        target = self.waiting("unshare", "--pid", "--fork", program("forest"), "--wait", 3, 10)
+        target = self.waiting("unshare", "--pid", "--fork", program("threads"), "--wait", 8,
+                              200, 4)
         here, container, inner = self.numbers(target, 2)
         self.assertEqual(inner, 1)
         self.assertNotEqual(here, container)
