@@ -223,6 +223,20 @@ class Programs(LifeCase):
                 self.assertIn("a program began without a dynamic linker", done.stderr)
 
 
+    def test_hundreds_of_functions(self):
+        """The thread that has begun the program keeps its CPU until they are probed: so that is
+        done on another one. Beside it they would take longer than the 3 s that it waits."""
+        output = self.path("profile.json")
+        done = self.run_proftrace("-f", "json", "-o", output, "--", "/bin/sh", "-c",
+                                  "exec sqlite3 :memory: 'select 6 * 7'")
+        self.assertEqual((done.status, done.stdout), (0, "42\n"), str(done))
+        self.assertNotIn("may be missing", done.stderr)
+        with open(output, encoding="utf-8") as file:
+            document = self.parse(file.read())
+        self.assertGreater(document["probes"]["functions"], 300, str(done))
+        self.assertLess(document["accounting"]["held_ns"], 2e9)
+
+
 class Children(LifeCase):
     def test_followed(self):
         for live in (False, True):

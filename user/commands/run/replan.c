@@ -174,7 +174,7 @@ static int extend(struct run *r)
 		err = replan__before_attach(r);
 	if (err)
 		return err;
-	attached = tracer__attach(r->tracer, r->plan, r->target, NULL);
+	attached = tracer__attach_loaded(r->tracer, r->plan, r->target);
 	if (attached < 0 && attached != -ESRCH)
 		return attached;
 	if (r->plan->functions_cnt == functions && !r->plan->returns_replaced)

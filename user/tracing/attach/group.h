@@ -65,6 +65,7 @@ struct groups {
 	bool small;	  /* functions may be dropped, so few share a group */
 	bool hurries;	  /* what is dropped now costs far too much: exits go first */
 	bool suspended;	  /* groups have no links for now */
+	bool held;	  /* a thread of the target may be, until what is put in now is there */
 	bool emulates;	  /* programs may write registers, so `ret`s have one of their own */
 	uint8_t counting; /* the generation of probes that only count */
 	/* Of all line probes: hits of others do not count. */

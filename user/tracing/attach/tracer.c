@@ -186,6 +186,17 @@ int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct tar
 	return groups__attach(&tr->groups, tr->backend, tr->skel, p, t);
 }
 
+int64_t tracer__attach_loaded(struct tracer *tr, const struct plan *p, const struct target *t)
+{
+	int64_t attached;
+
+	tr->groups.held = true;
+	attached = tracer__attach(tr, p, t, NULL);
+	tr->groups.held = false;
+	groups__be_near(&tr->groups, t, NULL);
+	return attached;
+}
+
 bool tracer__surveys(const struct tracer *tr)
 {
 	return tr->surveys;
