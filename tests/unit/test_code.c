@@ -464,6 +464,41 @@ static void jump_tables_need_a_bound(void **state)
 	code_clear(&code);
 }
 
+static void masks_bound_tables(void **state)
+{
+	/* and $1,%edi; nop; nop; lea table(%rip),%rdx; movslq (%rdx,%rdi,4),%rax; ... */
+	/* and $7,%edi; cmp $1,%edi; ja R; lea table(%rip),%rdx; movslq (%rdx,%rdi,4),%rax;
+	 * jmp *%rax; nop; R: ret; ret */
+	static const uint8_t checked[] = {0x83, 0xe7, 0x07, 0x83, 0xff, 0x01, 0x77, 0x0e,
+					  0x48, 0x8d, 0x15, 0x09, 0x00, 0x00, 0x00, 0x48,
+					  0x63, 0x04, 0xba, 0xff, 0xe0, 0x90, 0xc3, 0xc3};
+	uint8_t masked[sizeof(with_table)];
+	struct code code = {0};
+
+	_Static_assert(sizeof(checked) == sizeof(with_table), "the table lies behind both");
+	memcpy(masked, with_table, sizeof(masked));
+	masked[1] = 0xe7;
+	masked[3] = masked[4] = 0x90;
+	decode_with_table(masked, &code);
+	assert_int_equal(code.exits_cnt, 2);
+	assert_null(code.no_exits);
+	code_clear(&code);
+	/* Of another register, or with another constant than 2^n - 1. */
+	masked[1] = 0xe6;
+	decode_with_table(masked, &code);
+	assert_int_equal(code.exits_cnt, 0);
+	code_clear(&code);
+	masked[1] = 0xe7;
+	masked[2] = 0x02;
+	decode_with_table(masked, &code);
+	assert_int_equal(code.exits_cnt, 0);
+	code_clear(&code);
+	/* Where a check follows, that says more. */
+	decode_with_table(checked, &code);
+	assert_int_equal(code.exits_cnt, 2);
+	code_clear(&code);
+}
+
 /* A table of two offsets at BASE + 40, to BASE + 37 and BASE + 38. */
 static bool read_far_table(void *ctx, uint64_t vaddr, void *buf, size_t len)
 {
@@ -864,6 +899,7 @@ int main(void)
 		TEST(unread_jump_tables_stay_inside),
 		TEST(jump_tables_are_followed),
 		TEST(jump_tables_need_a_bound),
+		TEST(masks_bound_tables),
 		TEST(tables_of_unoptimised_code),
 		TEST(flow_may_be_uncertain),
 		TEST(bounds_hold_where_a_branch_leads),

@@ -37,7 +37,7 @@ enum insn_stack {
  * than a cache line. */
 struct insn {
 	int64_t rel;	    /* direct branches: distance from the instruction's end */
-	int64_t constant;   /* compares: with that */
+	int64_t constant;   /* compares, masks: with that */
 	int32_t down;	    /* STACK_MOVES: bytes the stack pointer moves down */
 	int32_t table_disp; /* table_load, FLOW_JMP_TABLE: see table_scale */
 	int32_t slot;	    /* by_slot: see there */
@@ -49,13 +49,16 @@ struct insn {
 	uint8_t cond;	     /* JCC: low four bits of the opcode */
 	/* table_load, FLOW_JMP_TABLE: entries of table_scale bytes at [table_base] + table_disp */
 	uint8_t table_scale, table_base; /* register number, INSN_NO_REG: none */
+	uint8_t table_index;		 /* that register tells which entry */
 	uint8_t lea_reg;
+	uint8_t masked_reg; /* masks: that one */
 	uint8_t sum_regs[2];
 	bool probeable;	    /* the kernel accepts a probe here */
 	bool is_jcc_opcode; /* JCC: a true jcc, not loop or jrcxz */
 	bool by_slot;	    /* calls or jumps through the pointer `slot` bytes behind its end */
 	bool near;	    /* has an operand in memory, so many bytes behind its end */
 	bool compares;	    /* with a constant */
+	bool masks;	    /* takes a register's low bits alone, by a constant */
 	bool lea_rip;	    /* loads the address `rel` behind its end into lea_reg */
 	bool lea_scaled;    /* loads a register times 4 into lea_reg */
 	bool sum_load;	 /* reads 4 bytes at the sum of sum_regs: unoptimised code's table load */

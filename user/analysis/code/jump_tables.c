@@ -8,6 +8,7 @@
 
 #define TABLE_REACH   16 /* instructions between a table's load and the jump through it, at most */
 #define COMPARE_REACH 4	 /* the same between a comparison and the branch that uses it */
+#define MASK_REACH    4	 /* ... between a mask and the load that it bounds */
 #define BOUND_REACH   32 /* ... and between that branch and the jump through the table */
 #define TABLE_ENTRIES (1 << 14) /* of one jump table, at most */
 #define TABLE_CHUNK   64	/* entries read at once */
@@ -15,6 +16,7 @@
 void jump_tables__begin(struct jump_tables *t, uint32_t limit)
 {
 	t->last.age = TABLE_REACH + 1;
+	t->masked.age = MASK_REACH + 1;
 	t->bound.compare_age = COMPARE_REACH + 1;
 	t->bound.limit = limit;
 	t->bound.limit_age = 0;
@@ -28,6 +30,20 @@ static uint64_t table_vaddr(const struct jump_tables *t, const struct insn *in)
 	return t->lea[in->table_base] ? t->lea[in->table_base] + in->table_disp : 0;
 }
 
+/* How many entries a mask leaves of the table of this operand; 0: there was none. */
+static uint32_t mask_limit(const struct jump_tables *t, const struct insn *in)
+{
+	bool masked = t->masked.age <= MASK_REACH && t->masked.reg == in->table_index;
+
+	return masked ? t->masked.limit : 0;
+}
+
+/* The operand of a table, as far as the code before has told. */
+static struct jump_table table_of(const struct jump_tables *t, const struct insn *in)
+{
+	return (struct jump_table){table_vaddr(t, in), in->table_scale, 0, mask_limit(t, in)};
+}
+
 /* Takes note of what a jump through a table needs: the table's address, and its use. */
 static void note_load(struct jump_tables *t, const struct insn *in, uint64_t vaddr)
 {
@@ -37,10 +53,18 @@ static void note_load(struct jump_tables *t, const struct insn *in, uint64_t vad
 		t->scaled[in->lea_reg] = in->lea_scaled;
 	}
 	if (in->table_load)
-		t->last = (struct jump_table){table_vaddr(t, in), in->table_scale, 0};
+		t->last = table_of(t, in);
 	if (in->sum_load && t->scaled[in->sum_regs[0]] != t->scaled[in->sum_regs[1]])
-		t->last =
-			(struct jump_table){t->lea[in->sum_regs[t->scaled[in->sum_regs[0]]]], 4, 0};
+		t->last = (struct jump_table){t->lea[in->sum_regs[t->scaled[in->sum_regs[0]]]], 4,
+					      0, 0};
+}
+
+/* Takes note of a mask that bounds an index without a check: switch (x & 7). */
+static void note_mask(struct jump_tables *t, const struct insn *in)
+{
+	t->masked.age++;
+	if (in->masks && in->constant < TABLE_ENTRIES)
+		t->masked = (struct masked_index){in->constant + 1, 0, in->masked_reg};
 }
 
 /* Takes note of the range checks before switches: cmp $N; ja (or jae) default; or the other way
@@ -65,6 +89,7 @@ static void note_bound(struct jump_tables *t, const struct insn *in)
 	if (in->cond == 7 || in->cond == 3) {
 		b->limit = limit;
 		b->limit_age = 0;
+		t->masked.age = MASK_REACH + 1; /* the check says more */
 	} else if (in->cond == 6 || in->cond == 2) {
 		b->limit_taken = limit;
 	}
@@ -73,6 +98,7 @@ static void note_bound(struct jump_tables *t, const struct insn *in)
 void jump_tables__pass(struct jump_tables *t, const struct insn *in, uint64_t vaddr)
 {
 	note_load(t, in, vaddr);
+	note_mask(t, in);
 	note_bound(t, in);
 }
 
@@ -81,15 +107,15 @@ bool jump_tables__used_by(const struct jump_tables *t, const struct insn *in,
 {
 	if (in->flow != FLOW_JMP_TABLE && (in->flow != FLOW_JMP_REG || t->last.age > TABLE_REACH))
 		return false;
-	*out = in->table_scale ? (struct jump_table){table_vaddr(t, in), in->table_scale, 0}
-			       : t->last;
+	*out = in->table_scale ? table_of(t, in) : t->last;
 	return true;
 }
 
 int jump_tables__follow(const struct jump_tables *t, const struct jump_table *table,
 			code_reader read, void *read_ctx, jump_target found, void *found_ctx)
 {
-	uint32_t limit = t->bound.limit_age <= BOUND_REACH ? t->bound.limit : 0;
+	uint32_t checked = t->bound.limit_age <= BOUND_REACH ? t->bound.limit : 0;
+	uint32_t limit = table->limit ? table->limit : checked;
 	uint8_t buf[TABLE_CHUNK * 8];
 	int err;
 

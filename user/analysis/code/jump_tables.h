@@ -18,6 +18,7 @@ struct jump_table {
 	uint64_t vaddr;
 	uint8_t entry_size; /* 4: offsets from the table; 8: addresses */
 	uint32_t age;	    /* instructions since its load */
+	uint32_t limit;	    /* entries, where a mask leaves the index below that; 0: not known */
 };
 
 /* The bound of a value that a table is indexed with: it was compared and found below `limit`. */
@@ -29,8 +30,16 @@ struct table_bound {
 	uint32_t limit_taken; /* the same where the last branch leads */
 };
 
+/* A register of which a mask has left values below `limit`. */
+struct masked_index {
+	uint32_t limit;
+	uint32_t age; /* instructions since */
+	uint8_t reg;
+};
+
 struct jump_tables {
 	struct jump_table last;
+	struct masked_index masked;
 	struct table_bound bound;
 	uint64_t lea[16]; /* last address loaded into each register; 0: none */
 	bool scaled[16];  /* it was loaded with another one times 4, since */

@@ -51,6 +51,7 @@ void x86_64_decoder__free(struct insn_decoder *d)
 	free(d);
 }
 
+#define RAX 0
 #define RSP 4 /* register number, without a REX extension */
 #define RBP 5
 
@@ -150,8 +151,17 @@ static bool table_operand(const struct insn_fields *f, struct insn *out)
 		return false;
 	out->table_scale = 1 << f->scale;
 	out->table_base = f->mod == 0 && f->base == RBP ? INSN_NO_REG : f->base | (f->rex & 1) << 3;
+	out->table_index = f->index | (f->rex & 2) << 2;
 	out->table_disp = f->disp;
 	return true;
+}
+
+/* `and` of a register with 1, 3, 7, ..., which leaves that much of it at most. */
+static void mask(const struct insn_fields *f, uint8_t reg, struct insn *out)
+{
+	out->masks = !f->operand16 && f->imm > 0 && !(f->imm & (f->imm + 1));
+	out->masked_reg = reg;
+	out->constant = f->imm;
 }
 
 /* Fills in a jump table's operand of the form [a + b], of which one may be the table and one the
@@ -319,6 +329,10 @@ static void classify_onebyte(const struct insn_fields *f, struct insn *out)
 		out->table_load = table_operand(f, out);
 		sum_operand(f, out);
 		break;
+	case 0x25:
+		stack_write(f, out);
+		mask(f, RAX, out);
+		break;
 	case 0x3c ... 0x3d:
 		out->compares = true;
 		out->constant = f->imm;
@@ -329,6 +343,8 @@ static void classify_onebyte(const struct insn_fields *f, struct insn *out)
 		/* A subtraction sets the flags as well: clang's unoptimised switches */
 		out->compares = f->reg == 7 || f->reg == 5;
 		out->constant = f->imm;
+		if (f->op != 0x80 && f->mod == 3 && f->reg == 4)
+			mask(f, f->rm | (f->rex & 1) << 3, out);
 		break;
 	case 0xc6 ... 0xc7:
 		stack_write(f, out);
