@@ -36,9 +36,9 @@ class Cache(harness.TestCase):
         self.assertEqual(done.status, 0, str(done))
         return done
 
-    def calibrates(self, *options):
+    def calibrates(self, *options, by=()):
         """Runs it; returns whether it has measured."""
-        done = self.run_inside(*options, "--", program("recursion"), 5, 2)
+        done = self.run_inside(*options, "--", program("recursion"), 5, 2, by=by)
         measured = "proftrace: calibration: " in done.stderr
         # Either way they are known.
         document = json.loads(done.stdout[done.stdout.index("{"):done.stdout.rindex("}") + 1])
@@ -96,6 +96,12 @@ class Cache(harness.TestCase):
         self.assertFalse(self.calibrates("--tier", "uprobe_multi"))
         self.assertEqual(self.files(), ["costs-uprobe_multi"])
         self.assertTrue(self.calibrates("--tier", "session"))
+
+    def test_containers_have_figures_of_their_own(self):
+        """A call costs more there, and /run may be the host's."""
+        self.calibrate()
+        self.assertTrue(self.calibrates(by=("unshare", "--pid", "--fork", "--mount-proc")))
+        self.assertFalse(self.calibrates())
 
     def test_damage(self):
         path = self.calibrate()

@@ -97,6 +97,9 @@ bool tracer__needs_events(const char *backend);
  * probes a function of our own. False: there is no such number. */
 bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out);
 
+/* Whether this is a PID namespace of its own (a container), in which each call costs more. */
+bool tracer__is_inside(void);
+
 /* Whether our clock is the kernel's: not in a time namespace that has set its own. */
 bool tracer__shares_clock(void);
 

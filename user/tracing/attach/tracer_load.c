@@ -20,6 +20,7 @@
 #include "attach/links/backend.h"
 #include "attach/tracer.h"
 #include "attach/tracer_inside.h"
+#include "target/process.h"
 #include "target/target.h"
 #include "target/whom.h"
 #include "util/log.h"
@@ -314,6 +315,11 @@ static int load_failed(const struct backend *backend, int err)
 		log_error("the kernel refuses our BPF programs: %s (-v shows more)",
 			  refusal__reason() ? refusal__reason() : strerror(-err));
 	return err;
+}
+
+bool tracer__is_inside(void)
+{
+	return process__namespace().ino != 0;
 }
 
 /* BPF's times are those of the initial namespace of clocks, ours are compared with them. */

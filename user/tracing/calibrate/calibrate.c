@@ -587,14 +587,15 @@ static int measure(struct calibration *cal)
 	return err;
 }
 
-/* What costs are kept by. */
+/* What costs are kept by. In a PID namespace of its own (a container) a call takes longer, and /run
+ * may be the host's. */
 #define PROGRAMS_MAX 64
 
 static void name_programs(char programs[PROGRAMS_MAX], const char *backend, bool calls,
 			  bool system_calls)
 {
-	snprintf(programs, PROGRAMS_MAX, "%s%s%s", backend, calls ? "-calls" : "",
-		 system_calls ? "-syscalls" : "");
+	snprintf(programs, PROGRAMS_MAX, "%s%s%s%s", backend, calls ? "-calls" : "",
+		 system_calls ? "-syscalls" : "", tracer__is_inside() ? "-inside" : "");
 }
 
 bool calibrate__is_done(const char *backend, bool calls, bool system_calls, struct probe_costs *out)
