@@ -122,6 +122,39 @@ class Containers(harness.TestCase):
         self.assert_counts(self.document(tracer.finish()), {"step": 10, "leave": 1},
                            target.finish())
 
+    def refused(self, message, *argv):
+        """Before a command runs, in one line."""
+        done = self.process(*argv).finish()
+        self.assertEqual((done.status, done.stdout), (1, ""), str(done))
+        self.assertEqual(len(done.stderr.splitlines()), 1, str(done))
+        self.assertIn(message, done.stderr)
+
+    def test_another_proc(self):
+        """`unshare --pid` alone leaves the host's numbers in /proc: those of other processes, if
+        of any."""
+        calc, number = program("calc-pie"), self.numbers(self.waiting("sh", "-c",
+                                                                      "echo ready; read end"))[0]
+        for what in (("--", calc), ("-p", number), ("-p", "sh"), ("-x", calc), ("-a",),
+                     ("-l", "-p", number), ("-l", calc), ("doctor",)):
+            with self.subTest(what=what):
+                self.refused("another PID namespace", "unshare", "--pid", "--fork", PROFTRACE,
+                             *what)
+        without = ("unshare", "--mount", "--pid", "--fork", "sh", "-c",
+                   'mount -t tmpfs tmpfs /proc && exec "$@"', "sh", PROFTRACE)
+        self.refused("/proc is not there", *without, "--", calc)
+        done = self.process("unshare", "--pid", "--fork", PROFTRACE, "-l", "-x", calc).finish()
+        self.assertEqual(done.status, 0, str(done))
+
+    def test_root_of_a_user_namespace(self):
+        inside = ("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc",
+                  PROFTRACE)
+        calc = program("calc-pie")
+        for what in ("--", calc), ("-x", calc), ("-a",), ("-l", calc), ("doctor",):
+            with self.subTest(what=what):
+                self.refused("this is a user namespace", *inside, *what)
+        done = self.process(*inside, "-l", "-x", calc).finish()
+        self.assertEqual(done.status, 0, str(done))
+
     def test_samples(self):
         """A second of libz: its code is found by the process's number."""
         script = "\n".join(("import os, time, zlib",

@@ -7,6 +7,7 @@
 #include "agent/config.h"
 #include "attach/tracer.h"
 #include "cli/options.h"
+#include "security/namespaces.h"
 #include "security/privilege.h"
 
 int cmd_agent(const struct options *o)
@@ -17,7 +18,7 @@ int cmd_agent(const struct options *o)
 	int status = 1;
 
 	if (!o->check)
-		return privilege__check() ? 1 : agent__run(path, &engine);
+		return namespaces__check() || privilege__check() ? 1 : agent__run(path, &engine);
 	if (!config__read(path, &c) && !config__look(&c) && !config__tell(&c, path)) {
 		printf("%s: %zu service%s, %zu receiver%s: no errors\n", path, c.services_cnt,
 		       c.services_cnt == 1 ? "" : "s", c.receivers_cnt,

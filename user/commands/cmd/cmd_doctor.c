@@ -15,6 +15,7 @@
 #include "attach/tracer.h"
 #include "cli/options.h"
 #include "cmd/doctor_needs.h"
+#include "security/namespaces.h"
 #include "security/privilege.h"
 #include "target/hazard.h"
 #include "target/process.h"
@@ -287,8 +288,10 @@ int cmd_doctor(const struct options *o)
 {
 	struct examination e = {0};
 	struct link_holder *link_holder = NULL;
-	int err = privilege__check();
+	int err = namespaces__check();
 
+	if (!err)
+		err = privilege__check();
 	if (!err)
 		err = link_holder__new(true, false, &link_holder);
 	if (err)

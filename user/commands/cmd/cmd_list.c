@@ -15,6 +15,7 @@
 #include "planner/planner.h"
 #include "report/output.h"
 #include "run/selection.h"
+#include "security/namespaces.h"
 #include "target/strangers.h"
 #include "target/target.h"
 #include "util/json.h"
@@ -193,7 +194,7 @@ int cmd_list(const struct options *o)
 	struct target *target = NULL;
 	struct plan *plan = NULL;
 	struct output out = {0};
-	int err, close_err;
+	int err = 0, close_err;
 
 	if (selection__parse(&selection, o)) {
 		selection__clear(&selection);
@@ -201,7 +202,10 @@ int cmd_list(const struct options *o)
 	}
 	plan_opts = selection__plan_options(&selection, o);
 	output__page(&out, o);
-	err = output__open(&out, o);
+	if (spec.command || spec.whom.pids_cnt || whom__is_open(&spec.whom))
+		err = namespaces__check();
+	if (!err)
+		err = output__open(&out, o);
 	if (!err)
 		err = target__open(&spec, &target);
 	if (!err)

@@ -24,6 +24,7 @@
 #include "run/keys.h"
 #include "run/watch.h"
 #include "security/opener.h"
+#include "security/namespaces.h"
 #include "security/privilege.h"
 #include "target/target.h"
 #include "util/log.h"
@@ -191,7 +192,9 @@ static int look_at_machine(const struct options *o, pid_t *opened)
 	int err, close_err;
 
 	signals__ignore();
-	err = watch__new(false, &l.watch);
+	err = namespaces__check();
+	if (!err)
+		err = watch__new(false, &l.watch);
 	if (!err)
 		err = open_output(&l);
 	if (!err)

@@ -23,6 +23,7 @@
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/watch.h"
+#include "security/namespaces.h"
 #include "security/privilege.h"
 #include "target/adopt.h"
 #include "target/launch.h"
@@ -175,6 +176,8 @@ static int make_plan(struct run *r)
 	r->plan_opts.on_look = begin_loading;
 	r->plan_opts.ctx = r;
 	err = watch__new(o->share, &r->watch);
+	if (!err)
+		err = namespaces__check();
 	if (!err)
 		err = privilege__check();
 	if (!err)
