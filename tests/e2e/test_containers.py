@@ -155,6 +155,13 @@ class Containers(harness.TestCase):
         done = self.process(*inside, "-l", "-x", calc).finish()
         self.assertEqual(done.status, 0, str(done))
 
+    def test_processes_hidden_in_proc(self):
+        hidden = ("unshare", "--mount", "--pid", "--fork", "sh", "-c",
+                  'mount -t proc -o hidepid=ptraceable proc /proc && "$@"', "sh", PROFTRACE)
+        for what in ("-p", 1), ("-p", "sh"), ("--", program("calc-pie")):
+            with self.subTest(what=what):
+                self.refused("hidepid", *hidden, *what)
+
     def test_samples(self):
         """A second of libz: its code is found by the process's number."""
         script = "\n".join(("import os, time, zlib",

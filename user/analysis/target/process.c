@@ -75,11 +75,25 @@ int process__status(pid_t pid, struct process_status *st)
 	return st->tgid ? 0 : -ESRCH;
 }
 
+bool process__is_hidden(pid_t pid)
+{
+	struct process_status st;
+	int fd = pid > 0 && process__status(pid, &st) ? syscall(SYS_pidfd_open, pid, 0) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 int process__open(pid_t pid, int *pidfd)
 {
 	struct process_status st;
 	int fd;
 
+	if (process__is_hidden(pid)) {
+		log_error("process %d" PROCESS_HIDDEN, pid);
+		return -EPERM;
+	}
 	if (pid <= 0 || process__status(pid, &st)) {
 		log_error("no process with PID %d; `pgrep -a NAME` lists what runs", pid);
 		return -ESRCH;

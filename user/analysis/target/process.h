@@ -17,6 +17,13 @@ struct pid_namespace {
 
 struct pid_namespace process__namespace(void);
 
+/* Whether a process is there, but not in /proc: with hidepid=ptraceable that shows only those that
+ * one may trace, and who reads it here has no such right any more. */
+bool process__is_hidden(pid_t pid);
+#define PROCESS_HIDDEN                                                        \
+	" is hidden, as /proc is mounted with hidepid=ptraceable; `mount -o " \
+	"remount,hidepid=invisible /proc` shows processes to root"
+
 /* What /proc/PID/status says. */
 struct process_status {
 	char comm[64], state;

@@ -339,8 +339,11 @@ void whom__nobody(const struct whom *w)
 	options += put(said, sizeof(said), "--cgroup", s->cgroup);
 	options += put(said, sizeof(said), "--container", s->container);
 	options += put(said, sizeof(said), "--user", s->user);
-	log_error("%s: no process %s; `ps -eo pid,user,comm,cgroup` lists what runs", said,
-		  options > 1 ? "is all that" : "is that");
+	if (process__is_hidden(1))
+		log_error("%s: whoever is that" PROCESS_HIDDEN, said);
+	else
+		log_error("%s: no process %s; `ps -eo pid,user,comm,cgroup` lists what runs", said,
+			  options > 1 ? "is all that" : "is that");
 }
 
 bool whom__changes(const struct whom *w)
