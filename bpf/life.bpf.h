@@ -119,6 +119,15 @@ static __always_inline bool target_leaves(const struct task_struct *current)
 	return (c && c->runs) || is_target(process_now(current));
 }
 
+/* Whether the thread that this CPU goes on with is the target's, once its clock has turned. Amid a
+ * switch that is not the current one yet. */
+static __always_inline bool target_comes(const struct task_struct *next)
+{
+	const struct wire_cpu_clock *c = cpu_clock_here();
+
+	return c ? c->runs : is_target(process_of(next));
+}
+
 /* Adds what the thread that runs here has read and written since its clock did so last. */
 static __always_inline void cpu_clock_adds_io(struct wire_cpu_clock *c,
 					      const struct task_struct *task)

@@ -296,7 +296,7 @@ int on_switch(u64 *ctx)
 	if (leaves)
 		waits_begin((void *)ctx[1], ctx[0], cpu_clock_turned());
 	/* Asked anew, as the stack has no room to keep the answer meanwhile. */
-	goes_on = current_is_target((void *)ctx[2]);
+	goes_on = target_comes((void *)ctx[2]);
 	if (goes_on || !filter_tgids)
 		cpu_is_taken((void *)ctx[2], cpu_clock_turned());
 	if (goes_on)

@@ -122,6 +122,19 @@ class Containers(harness.TestCase):
         self.assert_counts(self.document(tracer.finish()), {"step": 10, "leave": 1},
                            target.finish())
 
+    def test_waits(self):
+        """They end where the CPU comes from another process of the container, too."""
+        out = self.path("out.json")
+        for _ in range(os.cpu_count()):
+            self.process(*self.enter, "timeout", 20, "sh", "-c", "while :; do :; done")
+        done = self.traced("--sample-rate", "97", "-F", "outer", "-f", "json", "-o", out, "--",
+                           program("waiting"), 40).finish()
+        with open(out, encoding="utf-8") as file:
+            functions = self.check(json.load(file), done)["functions"]
+        waited = sum(f["self_ns"] for f in functions if f["name"] in ("[timer]", "[cpu]"))
+        truth = sum(done.counts[name] for name in ("sleeper_ns", "reader_ns", "alone_ns"))
+        self.assertGreater(waited / truth, 0.85, str(done))
+
     def refused(self, message, *argv):
         """Before a command runs, in one line."""
         done = self.process(*argv).finish()
