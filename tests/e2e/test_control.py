@@ -11,6 +11,11 @@ import harness
 from harness import keeper_of, program
 
 
+def heeds_hangups():
+    """Whoever runs the tests may ignore them, which goes on to what they begin."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Ends(harness.TestCase):
     def steps(self, *options, **popen):
         target = self.target("steps")
@@ -35,7 +40,7 @@ class Ends(harness.TestCase):
 
     def test_interrupt(self):
         for signo in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            target, tracer = self.steps()
+            target, tracer = self.steps(preexec_fn=heeds_hangups)
             tracer.signal(signo)
             document = self.document(tracer.finish())
             self.assertEqual(self.count(document, "outer"), 3)
@@ -44,7 +49,7 @@ class Ends(harness.TestCase):
 
     def test_hangups(self):
         """Of a terminal that is gone its shell may tell once more; nohup has it ignored."""
-        target, tracer = self.steps("-o", self.path("out"))
+        target, tracer = self.steps("-o", self.path("out"), preexec_fn=heeds_hangups)
         for _ in range(20):
             tracer.signal(signal.SIGHUP)
         self.assertEqual(tracer.finish().status, 0)
