@@ -49,11 +49,11 @@ class Samples(harness.TestCase):
     def test_intervals_add_up(self):
         """CPU times of the paths of each interval, and of its functions, are its CPU time, where
         samples have told of it."""
-        out, told = self.path("out"), 0
-        done = self.run_proftrace("--max-overhead=5", "-f", "json", "-i", "0.2", "-o", out, "--",
-                                  PYTHON, "-c", PROGRAM)
-        with open(out, encoding="utf-8") as file:
-            documents = [json.loads(line) for line in file]
+        target, told = self.target("cooling"), 0
+        target.go()
+        done = self.run_proftrace("--max-overhead=5", "-f", "json", "-i", "0.2", "-d", "1.5", "-p",
+                                  target.pid)
+        documents = [json.loads(line) for line in done.stdout.splitlines()]
         for document in documents:
             paths = [node for node, _, _ in harness.nodes_of(document)]
             if sum(node.get("samples", 0) for node in paths) < 3:
