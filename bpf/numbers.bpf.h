@@ -58,13 +58,14 @@ static __always_inline u64 thread_of(const struct task_struct *task)
 	return (u64)(u32)FIELD(task, tgid) << 32 | (u32)FIELD(task, pid);
 }
 
-/* The same of a thread whose fields are read by calls (FAR_FIELD). */
+/* The number of a thread's process; the fields of the thread are read by calls (FAR_FIELD). */
 static __always_inline u32 far_process(const struct task_struct *task)
 {
 	return pid_ns ? thread_inside(task) >> 32 : (u32)FAR_FIELD(task, tgid);
 }
 
-/* The same of the current thread, by what is quicker for most. */
+/* thread_inside() of the current thread, by a helper that is quicker and knows those of our own
+ * namespace, but not of those below it. */
 static __noinline u64 current_inside(const struct task_struct *current)
 {
 	struct bpf_pidns_info inside;

@@ -91,7 +91,7 @@ class Containers(harness.TestCase):
         self.assertEqual(done.status, 0, str(done))
         with open(out, encoding="utf-8") as file:
             document = self.check(json.load(file), done)
-        # It calls work 1,000 times in each of the two programs that it begins.
+        # forest calls work 1,000 times in each of the two programs that it begins.
         self.assertEqual(self.count(document, "work"), done.counts["work"] + 2000)
         self.check_processes(document)
 

@@ -392,7 +392,8 @@ static uint32_t sampled(struct profile *p, uint32_t function, uint64_t samples, 
 	return n;
 }
 
-/* What samples stand for may become less; CPU times add up to what is new all the same. */
+/* The time that the samples of `g` stand for becomes less; the CPU times of all paths add up to
+ * what is new all the same. */
 static void test_samples_add_up(void **state)
 {
 	before = make();

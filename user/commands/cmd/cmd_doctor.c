@@ -18,7 +18,6 @@
 #include "security/namespaces.h"
 #include "security/privilege.h"
 #include "target/hazard.h"
-#include "target/process.h"
 #include "target/target.h"
 #include "util/fold.h"
 #include "util/json.h"
@@ -162,7 +161,7 @@ static void examine_kernel(struct examination *e)
 	hazard__look(&nobody);
 	hazard = nobody.hazard;
 
-	add_feature(e, !process__namespace().ino, "all processes",
+	add_feature(e, !tracer__is_inside(), "all processes",
 		    "this is a PID namespace of its own (a container?): those outside are not seen",
 		    "run it on the host, or with the host's processes (docker run --pid=host)");
 	add_feature(e, tracer__shares_clock(), "the kernel's clock",

@@ -54,7 +54,7 @@ static volatile sig_atomic_t in_order;
 /* Whoever has begun this run sees to it that it ends. */
 static volatile sig_atomic_t supervised;
 
-/* That the terminal is gone is an end like any other: what was measured by then is not lost. Not
+/* SIGHUP, as the terminal is gone, ends the run like SIGTERM: what was measured is not lost. Not
  * under nohup(1), which ignores it. */
 static bool hangup_ends;
 

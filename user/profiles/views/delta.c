@@ -341,7 +341,7 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 
 static int subtract_profile(struct delta *d)
 {
-	double cpu_ns;
+	double cpu_ns = 0;
 	size_t i;
 	int err;
 
@@ -356,7 +356,8 @@ static int subtract_profile(struct delta *d)
 	err = match_threads(d);
 	if (err)
 		return err;
-	err = new_cpu_ns(d, &cpu_ns);
+	if (d->to->sample_period_ns)
+		err = new_cpu_ns(d, &cpu_ns);
 	if (err)
 		return err;
 	map_paths(d);

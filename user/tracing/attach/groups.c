@@ -244,24 +244,15 @@ static int attached_grow(struct groups *g, size_t cnt)
 }
 
 /* A thread that is held keeps its CPU, and the lock of its memory while others have it: beside it
- * each probe of sqlite3, begun by a shell's exec, took 8 ms, all of them 3 s. */
-static void be_nowhere(const struct groups *g)
-{
-	const struct near nowhere = {0};
-
-	link_holder__be_near(g->link_holder, &nowhere);
-}
-
+ * each probe of sqlite3, begun by a shell's exec, took 8 ms, all of them 3 s. So links are made
+ * near no process then. */
 void groups__be_near(const struct groups *g, const struct target *t, const bool *which)
 {
-	struct near near = {.all = t->processes_cnt};
+	const size_t processes = g->held ? 0 : t->processes_cnt;
+	struct near near = {.all = processes};
 	size_t cnt = 0;
 
-	if (g->held) {
-		be_nowhere(g);
-		return;
-	}
-	for (size_t i = 0; i < t->processes_cnt; i++) {
+	for (size_t i = 0; i < processes; i++) {
 		if (which && !which[i])
 			continue;
 		if (cnt < NEAR_PROCESSES)

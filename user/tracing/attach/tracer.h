@@ -129,7 +129,8 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t,
 		       const bool *called);
 
-/* The same, while threads of the target are held until what they have loaded is attached. */
+/* As tracer__attach(), while threads of the target are held until what they have loaded has its
+ * probes: these are put in on another CPU than theirs. */
 int64_t tracer__attach_loaded(struct tracer *tr, const struct plan *p, const struct target *t);
 
 /* Whether the program of return probes was left out, as struct tracer_options had it. */

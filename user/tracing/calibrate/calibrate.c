@@ -587,7 +587,7 @@ static int measure(struct calibration *cal)
 	return err;
 }
 
-/* What costs are kept by. In a PID namespace of its own (a container) a call takes longer, and /run
+/* The name that the costs of a backend are kept by. In a container a call takes longer, and /run
  * may be the host's. */
 #define PROGRAMS_MAX 64
 

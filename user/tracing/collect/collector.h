@@ -125,7 +125,8 @@ uint64_t collector__waits(const struct collector *c);
 /* The target has had so much CPU time since the start: samples that are fetched from now on stand
  * for their share of it. */
 void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);
-/* That time, in ns: CPU times of paths add up to it. 0: it was never told. */
+/* The CPU time, in ns, that collector__weigh_samples() was told last, to which CPU times of paths
+ * add up. 0: none was told. */
 uint64_t collector__weighed_ns(const struct collector *c);
 /* Fetches all samples, when none are taken any more. Returns 0, or -errno with one line logged. */
 int collector__last_samples(struct collector *c);
