@@ -7,6 +7,7 @@
 #include "calls.bpf.h"
 #include "distributions.bpf.h"
 #include "lines.bpf.h"
+#include "system_call_frames.bpf.h"
 
 struct wire_cost costs[WIRE_COST_MASK + 1] SEC(".data") = {};
 /* Distributions, minima and maxima keep the probes' cost in. */
@@ -194,6 +195,7 @@ __noinline u32 spans_catch_up(u32 base_number, u32 number)
 /* Which frames of a call stack frames_close() closes, from the innermost one on. */
 enum close_what {
 	CLOSE_BELOW, /* those whose slots lie below `limit` */
+	CLOSE_GONE,  /* the same, as the thread waits: a few calls of functions, no more */
 	CLOSE_ABOVE, /* all above the frame of number `limit`, which is open */
 	CLOSE_ENDED, /* regions whose end was reached in callees, of which none is left */
 	CLOSE_TOP,   /* those whose slot a new call of function `limit` uses */
@@ -284,6 +286,8 @@ static __always_inline bool close_ends(u64 limit, u32 what, const struct wire_ca
 		return true;
 	if (what == CLOSE_BELOW)
 		return f->slot >= limit;
+	if (what == CLOSE_GONE)
+		return f->slot >= limit || (f->entry & WIRE_FRAME_REGION) || is_system_call(f);
 	if (what == CLOSE_STALE)
 		return !is_stale(f);
 	if (what == CLOSE_TOP)
@@ -367,6 +371,8 @@ static __always_inline long close_one(__attribute__((unused)) u32 i, struct clos
 	return !w->number;
 }
 
+#define MAX_GONE 64 /* interrupts are off meanwhile */
+
 /* Closes frames of a call stack whose leave nobody has seen. The only loop that does: a global
  * function, which the verifier looks at once, and not in each place that calls it; and no other
  * that closes frames is open meanwhile, which would take too much stack. */
@@ -374,7 +380,7 @@ __noinline u32 frames_close(u32 number, u64 limit, u64 now, u32 what)
 {
 	struct close_walk w = {.limit = limit, .now = now, .what = what, .number = number};
 
-	LOOP(MAX_UNWIND, close_one, &w);
+	LOOP(what == CLOSE_GONE ? MAX_GONE : MAX_UNWIND, close_one, &w);
 	return number;
 }
 

@@ -292,7 +292,8 @@ int on_switch(u64 *ctx)
 	if (!gate_is_open())
 		return 0;
 	if (leaves || !filter_tgids)
-		cpu_is_left((void *)ctx[1], cpu_clock_turned());
+		cpu_is_left((void *)ctx[1], is_falling_asleep((void *)ctx[1], ctx[0]),
+			    cpu_clock_turned());
 	if (leaves)
 		waits_begin((void *)ctx[1], ctx[0], cpu_clock_turned());
 	/* Asked anew, as the stack has no room to keep the answer meanwhile. */

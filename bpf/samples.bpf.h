@@ -91,15 +91,6 @@ static __always_inline bool is_behind_probe(u32 innermost, u64 ip, u64 sp)
 	       word == ip;
 }
 
-/* Whether the thread is where the kernel single-steps, or sends it when a call returns. */
-static __always_inline bool is_on_probes_page(const struct task_struct *task, u64 ip)
-{
-	const struct xol_area *area = FAR_FIELD(FAR_FIELD(task, mm), uprobes_state.xol_area);
-
-	return bpf_core_field_exists(area->vaddr) && area &&
-	       ip - FAR_FIELD(area, vaddr) <= WIRE_PAGE_MASK;
-}
-
 /* Finds the innermost call that is open where the current thread is. Returns its frame's number, or
  * the sentinel's; 0: not known. Global: the verifier looks at it once a program, and at what
  * follows not for each way through it. */

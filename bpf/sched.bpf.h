@@ -166,8 +166,56 @@ static __always_inline void thread_stack_resumes(struct wire_callstack *thread_s
 		callstack_waited(callstack, since, now);
 }
 
-/* The current thread leaves the CPU. */
-static __always_inline void cpu_is_left(const struct task_struct *task, u64 now)
+/* Whether the thread is where the kernel single-steps, or sends it when a call returns. */
+static __always_inline bool is_on_probes_page(const struct task_struct *task, u64 ip)
+{
+	const struct xol_area *area = FAR_FIELD(FAR_FIELD(task, mm), uprobes_state.xol_area);
+
+	return bpf_core_field_exists(area->vaddr) && area &&
+	       ip - FAR_FIELD(area, vaddr) <= WIRE_PAGE_MASK;
+}
+
+/*
+ * The current thread begins to wait on that call stack, so calls whose return addresses lay below
+ * its stack pointer have returned unseen: from functions without an exit site, say. They are closed
+ * before the wait, or it would be theirs. No program is in the midst of changing frames then, as
+ * those that do cannot sleep. But where a call has just returned to the kernel's page of probes,
+ * its leave is yet to be seen.
+ */
+__noinline u32 close_gone(u32 number, u64 now)
+{
+	struct wire_callstack *callstack = callstack_at(number);
+	const struct wire_frame *top = callstack ? frame_at(callstack->top) : 0;
+	struct task_struct *task = current_task();
+	const struct pt_regs *regs;
+	u64 sp;
+
+	if (!HAS_REGISTERS || !top || !top->level)
+		return 0;
+	regs = (void *)bpf_task_pt_regs(task);
+	sp = stack_pointer(regs);
+	if (top->slot >= sp || callstack->kind == WIRE_CALLSTACK_GOROUTINE ||
+	    !within(sp, callstack->lo, callstack->hi) ||
+	    is_on_probes_page(task, instruction_pointer(regs)))
+		return 0;
+	if (callstack->kind != WIRE_CALLSTACK_THREAD && !callstack_lock(callstack))
+		return 0;
+	frames_close(number, sp, now, CLOSE_GONE);
+	callstack_unlock(callstack);
+	return 0;
+}
+
+/* Of include/linux/sched.h: TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE */
+#define SLEEPS_STATE 3
+
+/* Whether the current thread, which leaves the CPU, sleeps until something wakes it. */
+static __always_inline bool is_falling_asleep(const struct task_struct *task, bool preempted)
+{
+	return HAS_REGISTERS && !preempted && *(volatile u32 *)&task->__state & SLEEPS_STATE;
+}
+
+/* The current thread leaves the CPU; `waits`: it falls asleep. */
+static __always_inline void cpu_is_left(const struct task_struct *task, bool waits, u64 now)
 {
 	struct wire_callstack *thread_stack, *callstack, *before;
 	u32 number;
@@ -185,6 +233,8 @@ static __always_inline void cpu_is_left(const struct task_struct *task, u64 now)
 	}
 	if (thread_stack->off_callstack && callstack)
 		callstack_back(callstack, number, now);
+	if (waits && thread_stack->off_callstack)
+		close_gone(thread_stack->off_callstack, now);
 }
 
 /* A thread goes on. */

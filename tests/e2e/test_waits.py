@@ -141,6 +141,17 @@ class Waits(harness.TestCase):
                 thread for thread in document["threads"] if thread["pid"] != pid]})
             self.assertLess(sum(waited.values()), 0.1e9, waited)
 
+    def test_calls_whose_end_is_not_seen(self):
+        """What their caller waits after them is not theirs."""
+        for options in (), ("--sample-rate", "97"):
+            document, done = self.profile_command(
+                "unseen", TIMES, options=("-F", "leaves", "-F", "outer", *options))
+            outer, leaves = (self.function(document, name) for name in ("outer", "leaves"))
+            self.assertEqual((outer["calls"], leaves["calls"]), (TIMES, TIMES))
+            self.assertEqual(document["accounting"]["unwound"], TIMES)
+            self.assertLess(leaves["off_ns"], 0.1 * done.counts["outer_ns"])
+            self.assertAlmostEqual(outer["off_ns"] / done.counts["outer_ns"], 1, delta=0.1)
+
     def test_none(self):
         document, _ = self.profile_command("waiting", 2, options=("-F", "outer"))
         self.assertNotIn("waits", document["accounting"])
