@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "elf/linkage.h"
+#include "util/hash.h"
 #include "util/path.h"
 
 struct definition {
@@ -23,19 +24,9 @@ struct bindings {
 	size_t table_size; /* a power of two */
 };
 
-/* FNV-1a. */
-static uint64_t hash_of(const char *name)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	while (*name)
-		hash = (hash ^ (uint8_t)*name++) * 0x100000001b3;
-	return hash;
-}
-
 static struct definition *place_of(const struct bindings *b, const char *name)
 {
-	for (size_t at = hash_of(name);; at++) {
+	for (size_t at = hash__text(name);; at++) {
 		struct definition *place = &b->table[at & (b->table_size - 1)];
 
 		if (!place->name || !strcmp(place->name, name))

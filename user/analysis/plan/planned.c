@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "plan/plan.h"
-#include "util/mix.h"
+#include "util/hash.h"
 
 #define FIRST_CAP 1024
 
@@ -19,7 +19,7 @@ static bool is_in_file(const struct plan_function *f)
 static uint32_t *slot_of(const struct planned *t, const struct plan *p, uint32_t object,
 			 uint64_t offset)
 {
-	size_t at = mix64(offset ^ (uint64_t)object << 44);
+	size_t at = hash__mix(offset ^ (uint64_t)object << 44);
 
 	for (;; at++) {
 		uint32_t *slot = &t->slots[at & (t->cap - 1)];

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "symbol/symtab.h"
+#include "util/hash.h"
 #include "util/search.h"
 
 /* Namesakes looked at for the nearest address, around the place where the piece would sort. */
@@ -41,16 +42,6 @@ size_t sym_entry__cold_prefix(const char *name, size_t len)
 	if (len <= suffix_len || memcmp(name + len - suffix_len, suffix, suffix_len))
 		return 0;
 	return len - suffix_len;
-}
-
-/* FNV-1a. */
-static uint64_t hash_of(const char *name, size_t len)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	while (len--)
-		hash = (hash ^ (uint8_t)*name++) * 0x100000001b3;
-	return hash;
 }
 
 static int cmp_u64(uint64_t a, uint64_t b)
@@ -89,7 +80,7 @@ static int build_index(struct index *index, const struct sym_entry *entries, siz
 		if (e->is_cold || e->kind == SYMBOL_NOTYPE)
 			continue;
 		index->keys[index->cnt++] = (struct key){
-			.hash = hash_of(e->name, e->len),
+			.hash = hash__add(HASH_BEGIN, e->name, e->len),
 			.file = e->file,
 			.order = e->order,
 			.entry = i,
@@ -141,7 +132,7 @@ static const struct sym_entry *find_whole(const struct index *index, const struc
 {
 	size_t len = sym_entry__cold_prefix(cold->name, cold->len);
 	struct key key = {
-		.hash = hash_of(cold->name, len),
+		.hash = hash__add(HASH_BEGIN, cold->name, len),
 		.file = cold->file,
 		.order = cold->order,
 	};

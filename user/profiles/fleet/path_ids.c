@@ -7,7 +7,7 @@
 
 #include "calls/profile.h"
 #include "calls/walk.h"
-#include "util/mix.h"
+#include "util/hash.h"
 #include "views/merge.h"
 
 /* Of a million paths two are taken for one with a probability of 0.2 %. */
@@ -16,22 +16,16 @@
 /* As ClickHouse's intHash64() does it, in all versions. */
 static uint64_t engine_hash(uint64_t x)
 {
-	return mix64(x ^ 0x4cf2d2baae6da887);
+	return hash__mix(x ^ 0x4cf2d2baae6da887);
 }
 
 /* Odd, so that steps of one function at different depths differ: 2^64 by the golden ratio. */
 #define DEPTH_FACTOR 0x9e3779b97f4a7c15
 
-#define FNV_BASE  0xcbf29ce484222325
-#define FNV_PRIME 0x100000001b3
-
 /* With its NUL, so that two texts are not another two. */
 static uint64_t add_text(uint64_t hash, const char *text)
 {
-	do {
-		hash = (hash ^ (uint8_t)*text) * FNV_PRIME;
-	} while (*text++);
-	return hash;
+	return hash__add(hash, text, strlen(text) + 1);
 }
 
 static const char *base_name(const char *path)
@@ -43,18 +37,18 @@ static const char *base_name(const char *path)
 
 static uint64_t hash_function(const struct profile_function *f)
 {
-	uint64_t hash = FNV_BASE + f->kind;
+	uint64_t hash = HASH_BEGIN + f->kind;
 
 	hash = add_text(hash, f->name ? f->name : "");
 	hash = add_text(hash, f->symbol ? f->symbol : "");
 	hash = add_text(hash, f->module ? base_name(f->module) : "");
 	hash = add_text(hash, f->file ? base_name(f->file) : "");
-	return mix64(hash) >> (64 - ID_BITS);
+	return hash__mix(hash) >> (64 - ID_BITS);
 }
 
 static uint64_t hash_thread(const struct profile_thread *t)
 {
-	return mix64(add_text(FNV_BASE + t->spans, t->comm)) >> (64 - ID_BITS);
+	return hash__mix(add_text(HASH_BEGIN + t->spans, t->comm)) >> (64 - ID_BITS);
 }
 
 uint64_t path_ids__step(uint64_t id, uint64_t depth)

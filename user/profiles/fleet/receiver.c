@@ -17,6 +17,7 @@
 #include "fleet/url.h"
 #include "record/reader.h"
 #include "sink/names.h"
+#include "util/hash.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -172,17 +173,15 @@ enum receiver_result receiver__judge(struct receiver *r, int status)
 			      http__error(r->http));
 }
 
-/* FNV-1a, 64 bits. Returns 0 or -errno. */
+/* Returns 0 or -errno. */
 static int hash_file(int fd, uint64_t *hash)
 {
 	char data[1 << 14];
 	ssize_t len;
 
-	*hash = 0xcbf29ce484222325;
-	while ((len = io__read_up_to(fd, data, sizeof(data))) > 0) {
-		for (ssize_t i = 0; i < len; i++)
-			*hash = (*hash ^ (uint8_t)data[i]) * 0x100000001b3;
-	}
+	*hash = HASH_BEGIN;
+	while ((len = io__read_up_to(fd, data, sizeof(data))) > 0)
+		*hash = hash__add(*hash, data, len);
 	return len;
 }
 

@@ -19,7 +19,7 @@
 #include "sessions/session_walk.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
-#include "util/mix.h"
+#include "util/hash.h"
 #include "util/search.h"
 
 #define NONE UINT32_MAX
@@ -102,16 +102,6 @@ static int resolve_links(struct matcher *m, const struct session_link *links)
 	return 0;
 }
 
-/* FNV-1a, 64 bits: two texts of one run that share it are not to be expected. */
-static uint64_t hash_text(const char *text)
-{
-	uint64_t h = 0xcbf29ce484222325;
-
-	for (; *text; text++)
-		h = (h ^ (unsigned char)*text) * 0x100000001b3;
-	return h;
-}
-
 /* Integers are equal by their bits, whatever their sign. Returns false if there is no value. */
 static bool key_of(const struct timeline_call *call, uint32_t number, uint64_t *key)
 {
@@ -130,8 +120,8 @@ static bool key_of(const struct timeline_call *call, uint32_t number, uint64_t *
 	case VALUE_FLOAT:
 		memcpy(key, &v->f, sizeof(*key));
 		return true;
-	case VALUE_TEXT:
-		*key = hash_text(v->text);
+	case VALUE_TEXT: /* two of one run with the same hash are not to be expected */
+		*key = hash__text(v->text);
 		return true;
 	default:
 		return false;
@@ -227,7 +217,7 @@ static struct link_queue *queue_of(struct link_queue *queues, size_t mask,
 {
 	struct link_queue *q;
 
-	for (uint64_t h = mix64(e->key ^ (uint64_t)e->link << 48);; h++) {
+	for (uint64_t h = hash__mix(e->key ^ (uint64_t)e->link << 48);; h++) {
 		q = &queues[h & mask];
 		if (!q->used)
 			*q = (struct link_queue){

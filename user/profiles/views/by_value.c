@@ -19,6 +19,7 @@
 #include "calls/values.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
+#include "util/hash.h"
 
 #define NO_PLACE UINT32_MAX
 
@@ -74,14 +75,11 @@ void value_names__free(struct value_names *n)
 	*n = (struct value_names){0};
 }
 
-/* FNV-1a. */
 static struct valued *slot_of(struct by_value *b, uint32_t function, const char *text)
 {
-	uint64_t h = 0xcbf29ce484222325ull ^ function;
 	size_t len = strlen(text);
+	uint64_t h = hash__add(HASH_BEGIN ^ function, text, len);
 
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
 	for (size_t i = (h ^ h >> 32) % VALUE_SLOTS;; i = (i + 1) % VALUE_SLOTS) {
 		struct valued *v = &b->values[i];
 

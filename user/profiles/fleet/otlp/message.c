@@ -6,7 +6,7 @@
 #include "calls/profile.h"
 #include "fleet/kind.h"
 #include "record/reader.h"
-#include "util/mix.h"
+#include "util/hash.h"
 #include "util/proto.h"
 
 /* Field numbers, by message. */
@@ -126,7 +126,8 @@ uint64_t otlp_end_ns(const struct profile *p)
 
 void otlp_trace_id(uint8_t id[OTLP_TRACE_ID], uint64_t recording, uint64_t what)
 {
-	uint64_t half = mix64(recording ^ mix64(what + SPLIT)), other = mix64(half + SPLIT);
+	uint64_t half = hash__mix(recording ^ hash__mix(what + SPLIT)),
+		 other = hash__mix(half + SPLIT);
 
 	half |= !half;
 	memcpy(id, &half, sizeof(half));
@@ -135,7 +136,8 @@ void otlp_trace_id(uint8_t id[OTLP_TRACE_ID], uint64_t recording, uint64_t what)
 
 void otlp_span_id(uint8_t id[OTLP_SPAN_ID], uint64_t recording, uint64_t session, uint64_t call)
 {
-	uint64_t hash = mix64(recording ^ mix64(session + SPLIT) ^ mix64(call + 2 * SPLIT));
+	uint64_t hash =
+		hash__mix(recording ^ hash__mix(session + SPLIT) ^ hash__mix(call + 2 * SPLIT));
 
 	hash |= !hash;
 	memcpy(id, &hash, sizeof(hash));

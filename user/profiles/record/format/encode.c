@@ -14,6 +14,7 @@
 #include "record/format/run_info.h"
 #include "record/format/layout.h"
 #include "util/array.h"
+#include "util/hash.h"
 
 #define VARINT_MAX  10	/* bytes */
 #define COLUMN_PART 256 /* rows that are put at once */
@@ -66,13 +67,10 @@ static uint64_t zigzag(uint64_t v)
 	return v << 1 ^ -(v >> 63);
 }
 
-/* FNV-1a. */
 static uint64_t hash(const char *s)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
+	uint64_t h = hash__text(s);
 
-	for (; *s; s++)
-		h = (h ^ (uint8_t)*s) * 0x100000001b3ull;
 	return h ^ h >> 32;
 }
 

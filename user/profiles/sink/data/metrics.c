@@ -14,6 +14,7 @@
 #include "calls/walk.h"
 #include "sink/names.h"
 #include "util/array.h"
+#include "util/hash.h"
 #include "util/utf8.h"
 
 #define NAME_MAX_CHARS 256 /* of a label; longer ones end in a number of their own */
@@ -261,16 +262,6 @@ const struct metrics_series *metrics__series(const struct metrics *m, size_t *cn
 	return m->series;
 }
 
-/* Tells names apart that begin alike: FNV-1a, by Fowler, Noll and Vo. */
-static uint64_t hash_of(const char *text)
-{
-	uint64_t hash = 0xcbf29ce484222325;
-
-	while (*text)
-		hash = (hash ^ (unsigned char)*text++) * 0x100000001b3;
-	return hash;
-}
-
 static size_t count_chars(const char *text)
 {
 	char bytes[UTF8_MAX];
@@ -283,8 +274,9 @@ static size_t count_chars(const char *text)
 
 void metrics__put_label(FILE *out, const char *text)
 {
+	/* Long names that begin alike are told apart by their hashes. */
 	bool is_long = count_chars(text) > NAME_MAX_CHARS;
-	uint64_t hash = is_long ? hash_of(text) : 0;
+	uint64_t hash = is_long ? hash__text(text) : 0;
 	size_t left = is_long ? NAME_MAX_CHARS - strlen("~0123456789abcdef") : NAME_MAX_CHARS;
 	char bytes[UTF8_MAX];
 	size_t cnt;

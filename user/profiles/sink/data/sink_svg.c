@@ -21,6 +21,7 @@
 #include "sink/sink.h"
 #include "sink/stream.h"
 #include "sink/weigh.h"
+#include "util/hash.h"
 #include "util/text.h"
 #include "util/utf8.h"
 #include "views/merge.h"
@@ -94,10 +95,8 @@ static void print_text(FILE *out, const char *text, size_t columns)
 /* The same name has the same colour in every picture: functions are warm, regions are blue. */
 static uint32_t color_of(const struct box *b)
 {
-	uint32_t hash = 2166136261U;
+	uint32_t hash = hash__text(b->name);
 
-	for (const char *c = b->name; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 16777619U;
 	if (!b->row)
 		return 0xd0d0d0;
 	if (b->region)
