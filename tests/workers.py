@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the end-to-end tests: most side by side, each worker (worker.py) one at a time; then, one by
 one, those that need the machine for themselves (harness.alone); at last, alone, what has failed.
-One more worker has a low priority and tests that compute for minutes (harness.in_background)."""
+One more worker has a low priority and tests that compute for minutes (harness.in_background), and
+one a PID namespace, for tests that look at all processes (harness.apart)."""
 
 import collections
 import contextlib
@@ -22,7 +23,7 @@ MOST_SECOND_ATTEMPTS = 20
 
 # Tests that one worker runs in one go. `names` are those of unittest; the others are the marks that
 # harness.py can give a test.
-MARKS = ("alone", "in_background", "long")
+MARKS = ("alone", "in_background", "apart", "long")
 Unit = collections.namedtuple("Unit", ("names", *MARKS))
 
 
@@ -66,28 +67,38 @@ def libraries():
 class Worker:
     """A process that runs units. Probes are in files: whoever traces all processes of a program
     does so in those of all workers, and probes the dynamic linker for all. So all workers but the
-    first have copies of these files; for those of the system, mounts that nobody else sees."""
+    first have copies of these files; for those of the system, mounts that nobody else sees. One
+    that is apart sees no processes but those that it begins."""
 
-    def __init__(self, number, build, niceness=0):
+    def __init__(self, number, build, niceness=0, apart=False):
         environment, argv, self.folder = {"PROFTRACE_BUILD": build}, [], None
         if number > 1:
             self.folder = tempfile.mkdtemp(prefix="worker-", dir=os.path.join(ROOT, build))
             os.chmod(self.folder, 0o755)
             environment["PROFTRACE_PROGRAMS"] = os.path.join(self.folder, "programs")
-            argv = self.with_copies(os.path.join(ROOT, build, "programs"), self.folder)
+            argv = self.with_copies(os.path.join(ROOT, build, "programs"), self.folder, apart)
+            if apart:
+                environment["PROFTRACE_PROCESSES"] = os.path.join(self.folder, "proc")
         argv += [sys.executable, os.path.join(ROOT, "tests", "worker.py"), str(niceness)]
         self.process = subprocess.Popen(argv, text=True, cwd=ROOT, stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, env=os.environ | environment)
 
     @staticmethod
-    def with_copies(programs, folder):
+    def with_copies(programs, folder, apart):
         """Copies the files. Returns the begin of a command that runs with them."""
         shutil.copytree(programs, os.path.join(folder, "programs"))
         mounts = []
         for path in libraries():
             copy = shutil.copy(path, folder)
             mounts.append(f"mount --bind {shlex.quote(copy)} {shlex.quote(path)}")
-        return ["unshare", "--mount", "sh", "-ec", "\n".join([*mounts, 'exec "$@"']), "sh"]
+        if not apart:
+            return ["unshare", "--mount", "sh", "-ec", "\n".join([*mounts, 'exec "$@"']), "sh"]
+        proc = os.path.join(folder, "proc")
+        os.mkdir(proc)
+        mounts += [f"mount --bind /proc {shlex.quote(proc)}", "mount -t proc proc /proc"]
+        # The shell stays: the first process of a namespace has to wait for orphans that end.
+        return ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-ec",
+                "\n".join([*mounts, '"$@"', "exit"]), "sh"]
 
     def run(self, unit):
         """Yields the results, as worker.py writes them: at least one for each test."""
@@ -143,7 +154,7 @@ class Run:
             else:
                 self.tally.report(name, why, result["seconds"], f"e2e {result['name']}")
 
-    def work(self, units, number, niceness=0):
+    def work(self, units, number, niceness=0, apart=False):
         """A worker's life: runs units until there are none."""
         worker = None
         while True:
@@ -154,18 +165,18 @@ class Run:
             if worker and worker.has_ended():
                 worker.close()
                 worker = None
-            worker = worker or Worker(number, self.tally.build, niceness)
+            worker = worker or Worker(number, self.tally.build, niceness, apart)
             for result in worker.run(unit):
                 self.take(unit, result)
         if worker:
             worker.close()
 
-    def begin(self, units, numbers, niceness=0):
+    def begin(self, units, numbers, **kind):
         """Starts workers with these numbers, no more than are needed. Returns their threads."""
         left = queue.Queue()
         for unit in units:
             left.put(unit)
-        threads = [threading.Thread(target=self.work, args=(left, number, niceness))
+        threads = [threading.Thread(target=self.work, args=(left, number), kwargs=kind)
                    for number in list(numbers)[:len(units)]]
         for thread in threads:
             thread.start()
@@ -173,10 +184,16 @@ class Run:
 
     def run(self, units, jobs):
         self.missing.update(name for unit in units for name in unit.names)
-        background = self.begin([unit for unit in units if unit.in_background], [jobs + 1], 10)
-        rest = [unit for unit in units if not unit.in_background]
-        wait_for(self.begin([unit for unit in rest if not unit.alone], range(1, jobs + 1)))
-        wait_for(self.begin([unit for unit in rest if unit.alone], [1]))
+        def chosen(mark):
+            return [unit for unit in units if getattr(unit, mark)]
+
+        beside = [unit for unit in units
+                  if not (unit.alone or unit.in_background or unit.apart)]
+        background = self.begin(chosen("in_background"), [jobs + 1], niceness=10)
+        apart = self.begin(chosen("apart"), [jobs + 2], apart=True)
+        wait_for(self.begin(beside, range(1, jobs + 1)))
+        wait_for(apart)
+        wait_for(self.begin(chosen("alone"), [1]))
         wait_for(background)
         for name in sorted(self.missing):
             self.tally.report(f"e2e {name}", "it was not run: see the messages above")
@@ -192,7 +209,7 @@ class Run:
             if not worker or worker.has_ended():
                 worker = Worker(1, self.tally.build)
             before = len(self.tally.failed)
-            for result in worker.run(Unit([name], True, False, False)):
+            for result in worker.run(Unit([name], True, False, False, False)):
                 self.take(None, result)
             if len(self.tally.failed) == before:
                 self.tally.passed_later.append((name, why))

@@ -38,6 +38,8 @@ PYTHON = "/usr/bin/python3"
 PATIENCE = float(os.environ.get("PROFTRACE_PATIENCE", "1"))
 TIMEOUT = 180 * PATIENCE  # a hang; nothing here takes as long
 TRACING = "proftrace: tracing "
+# All processes of the machine: for what is apart /proc has its own alone.
+PROCESSES = os.environ.get("PROFTRACE_PROCESSES", "/proc")
 NOBODY = 65534
 
 
@@ -53,6 +55,13 @@ def in_background(what):
     """Marks a class or a method that computes for minutes and measures nothing: it runs at a low
     priority beside all others."""
     what.in_background = True
+    return what
+
+
+def apart(what):
+    """Marks a class that looks at all processes of the machine: it runs beside others, but in a PID
+    namespace, where there are no processes but its own."""
+    what.apart = True
     return what
 
 
@@ -331,11 +340,12 @@ class Bpf:
         """What a process has open, {(kind, id)}; with a link comes its program."""
         held = set()
         with contextlib.suppress(OSError):
-            for fd in os.listdir(f"/proc/{pid}/fd"):
+            for fd in os.listdir(f"{PROCESSES}/{pid}/fd"):
                 with contextlib.suppress(OSError):
-                    if "bpf" not in os.readlink(f"/proc/{pid}/fd/{fd}"):
+                    if "bpf" not in os.readlink(f"{PROCESSES}/{pid}/fd/{fd}"):
                         continue
-                    with open(f"/proc/{pid}/fdinfo/{fd}", encoding="utf-8", errors="replace") as file:
+                    with open(f"{PROCESSES}/{pid}/fdinfo/{fd}", encoding="utf-8",
+                              errors="replace") as file:
                         found = re.findall(r"^(link|prog|map)_id:\t(\d+)$", file.read(), re.M)
                     held |= {(kind, int(number)) for kind, number in found}
         return held
@@ -378,7 +388,7 @@ class Bpf:
         bpftool was built without what tells it who holds what. Tables of programs are not among
         them: the kernel may keep one for good if somebody, such as these tests, looks at it as it
         goes (close_stack_tables() in user/tracing/attach/tracer_load.c)."""
-        held = set().union(*(cls.held_by(pid) for pid in filter(str.isdigit, os.listdir("/proc"))))
+        held = set().union(*(cls.held_by(pid) for pid in filter(str.isdigit, os.listdir(PROCESSES))))
         if not (ids := ids - held):
             return {}
         rows = {}

@@ -271,7 +271,7 @@ class Receiver:
         self.server.server_close()
 
 
-@harness.alone("its processes look at all others")
+@harness.apart
 class Sends(Agent):
     def sent(self):
         """What the agent says of the receiver by itself, without waiting for its next status."""

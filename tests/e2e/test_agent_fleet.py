@@ -35,7 +35,7 @@ class Fleet(test_agent.Agent):
         return harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 30)
 
 
-@harness.alone("its processes look at all others")
+@harness.apart
 class ToClickHouse(Fleet):
     def setUp(self):
         super().setUp()
@@ -102,7 +102,7 @@ class ToClickHouse(Fleet):
         self.assertGreaterEqual(self.in_database(), count + 7)
 
 
-@harness.alone("its processes look at all others")
+@harness.apart
 class ToOtlp(Fleet):
     def setUp(self):
         super().setUp()
@@ -126,7 +126,8 @@ class ToOtlp(Fleet):
         self.assertRegex(done.stderr, r"proftrace: receiver o: .*/ring/a/.*\.data: 1 of \d+ data "
                                       r"points rejected: old\n")
         bodies = self.receiver.bodies(otlp.PROFILES)
-        self.assertEqual(len(bodies), self.place("o")["sent"] + 1)
+        # The target may do nothing for as long as a recording lasts, which has no profile then.
+        self.assertLessEqual(len(bodies), self.place("o")["sent"] + 1)
         self.assertEqual(bodies[0], bodies[1])
         calls = sum(s.value for body in bodies[1:]
                     for s in otlp.profiles(self, body).get(("calls", "count"), ())

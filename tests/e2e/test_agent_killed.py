@@ -78,7 +78,7 @@ class Held:
         self.ask(self.DETACH)
 
 
-@harness.alone("its processes look at all others, and what is left in the kernel is counted")
+@harness.apart
 class Killed(test_agent_fleet.ToClickHouse):
     test_all_of_it_once = test_who_goes_away = None  # they are the other module's
 

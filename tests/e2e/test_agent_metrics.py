@@ -78,7 +78,7 @@ class Metrics(test_agent.Agent):
             return file.read().strip()
 
 
-@harness.alone("its processes look at all others")
+@harness.apart
 class Figures(Metrics):
     def test_what_is_recorded(self):
         self.write_metrics("session = outer\n")
@@ -200,7 +200,7 @@ class Figures(Metrics):
         return [float(row["value"][1]) for row in json.loads(body)["data"]["result"]]
 
 
-@harness.alone("its processes look at all others")
+@harness.apart
 class Requests(Metrics):
     def test_who_may_ask(self):
         self.write_metrics()
