@@ -138,7 +138,8 @@ static int stop(struct dropper *d)
 
 	tracer__close_gate(d->tracer);
 	began = now_ns();
-	tracer__detach(d->tracer);
+	tracer__begin_detach(d->tracer);
+	tracer__end_detach(d->tracer);
 	printf("DETACH us %llu\n", (unsigned long long)(now_ns() - began) / 1000);
 	err = count_calls(d, &a);
 	for (size_t i = 0; !err && i < d->plan->functions_cnt; i++)

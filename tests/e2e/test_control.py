@@ -129,6 +129,27 @@ class Ends(harness.TestCase):
         self.assertFalse({f["name"] for f in document["functions"]} &
                          set(ended.numbers("LIBRARY")))
 
+    def test_the_result_does_not_wait_for_the_probes(self):
+        """To take them out takes minutes where the machine forks all the time."""
+        target = self.target("steps")
+        tracer = self.proftrace("-f", "tree", "-F", "outer", "-p", target.pid).wait_tracing()
+        target.go()
+        target.step("7")
+        keeper = keeper_of(tracer)
+        os.kill(keeper, signal.SIGSTOP)
+        try:
+            tracer.signal(signal.SIGINT)
+            self.assertTrue(tracer.stdout.wait_lines("entered 7 = returned 7"))
+            self.assertTrue(tracer.stderr.wait_lines("proftrace: the probes are still being"))
+            self.assertFalse(tracer.ended())
+        finally:
+            os.kill(keeper, signal.SIGCONT)
+        done = tracer.finish()
+        self.assertEqual(done.status, 0, done)
+        self.assertEqual([line for line in harness.dirty_text(target.pid)
+                          if line.endswith("/steps")], [])
+        target.finish()
+
     def test_killed_keeper_of_many_links(self):
         """The probes are out when that is said, and not one link after the other: that would take
         a minute."""

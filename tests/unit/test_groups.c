@@ -126,7 +126,7 @@ void link_holder__settle(struct link_holder *k)
 {
 }
 
-void link_holder__detach(struct link_holder *k)
+void link_holder__begin_detach(struct link_holder *k)
 {
 	for (int i = 0; i < kernel.links; i++) {
 		if (!kernel.closed[i])
@@ -267,7 +267,7 @@ static int64_t attach(const struct backend *backend)
 	attached = groups__attach(&groups, backend, NULL, &plan, &target);
 	unhush(saved);
 	if (attached < 0)
-		groups__detach(&groups); /* as whoever frees the tracer does */
+		groups__begin_detach(&groups); /* as whoever frees the tracer does */
 	return attached;
 }
 
@@ -279,9 +279,9 @@ static void assert_all_closed(void)
 
 static int teardown(void **state)
 {
-	groups__detach(&groups);
+	groups__begin_detach(&groups);
 	assert_all_closed();
-	groups__detach(&groups);
+	groups__begin_detach(&groups);
 	outcome__clear(&groups.outcome);
 	return 0;
 }
@@ -1134,7 +1134,7 @@ static void without_children(void **state)
 		assert_int_equal(kernel.links, 9);
 		for (pid_t pid = 1000; pid < 1003; pid++)
 			assert_attached(pid);
-		groups__detach(&groups);
+		groups__begin_detach(&groups);
 	}
 	setup(state);
 }

@@ -239,7 +239,7 @@ static void run_stop(struct run *r)
 		controller__off(r->controller, r->stop_ns);
 	life__ignore(tracer__life(r->tracer));
 	progress__clear(&r->progress);
-	tracer__detach(r->tracer);
+	tracer__begin_detach(r->tracer);
 	life__counts(tracer__life(r->tracer), &counts);
 	if (counts.forks && r->o->children)
 		log_warn("%u child processes could not be followed: too many at once",
@@ -609,6 +609,7 @@ int trace_and_tell(const struct options *o, bool *recorded)
 	close_err = output__close(&r.out);
 	if (!err)
 		err = close_err;
+	tracer__end_detach(r.tracer);
 	log_unexplained(err);
 	*recorded = !err;
 	status = (err && err != -EPIPE) || end == WATCH_LOST ? 1 : 0;

@@ -323,10 +323,10 @@ int64_t groups__attach(struct groups *g, const struct backend *backend,
 	return err ? err : attached;
 }
 
-void groups__detach(struct groups *g)
+void groups__begin_detach(struct groups *g)
 {
 	if (g->link_holder)
-		link_holder__detach(g->link_holder);
+		link_holder__begin_detach(g->link_holder);
 	for (size_t i = 0; i < g->groups_cnt; i++)
 		group__free(g->groups[i]);
 	free(g->groups);

@@ -59,8 +59,9 @@ int groups__restore(struct attach_ctx *ctx, const struct target *t, const uint32
 /* Closes the links that have been replaced for long enough. Returns whether others are left. */
 bool groups__poll(struct groups *g);
 
-/* Takes all probes out; what has become of functions and lines stays known. */
-void groups__detach(struct groups *g);
+/* Takes all probes out; they are gone once link_holder__end_detach() returns. What has become of
+ * functions and lines stays known. */
+void groups__begin_detach(struct groups *g);
 
 /* Closes the links of all groups, which stay, and puts them in anew; what is attached meanwhile
  * waits for that. See tracer__suspend(). Both return 0 or -errno, with one line logged. */

@@ -26,6 +26,8 @@
 #include "util/log.h"
 #include "wire.h"
 
+#define TELL_MS 1000 /* who waits for longer than that is told why */
+
 enum call_nops tracer__call_nops(void)
 {
 	/*
@@ -555,9 +557,18 @@ uint64_t tracer__refused_calls(const struct tracer *tr)
 	return refused;
 }
 
-void tracer__detach(struct tracer *tr)
+void tracer__begin_detach(struct tracer *tr)
 {
-	groups__detach(&tr->groups);
+	tracer__close_gate(tr);
+	gate__settle(&tr->gate);
+	groups__begin_detach(&tr->groups);
+}
+
+void tracer__end_detach(struct tracer *tr)
+{
+	if (!link_holder__is_detached(tr->groups.link_holder, TELL_MS))
+		log_info("the probes are still being taken out");
+	link_holder__end_detach(tr->groups.link_holder);
 	link_holder__tracepoints(tr->groups.link_holder, TRACEPOINTS_DETACH);
 	if (tr->skel->data_written->stacks_unknown)
 		log_debug("%llu times the stack of an event could not be told",
@@ -578,7 +589,9 @@ void tracer__free(struct tracer *tr)
 {
 	if (!tr)
 		return;
-	groups__detach(&tr->groups);
+	groups__begin_detach(&tr->groups);
+	if (tr->groups.link_holder)
+		link_holder__end_detach(tr->groups.link_holder);
 	outcome__clear(&tr->groups.outcome);
 	for (int i = 0; tr->regions_are_late && i < LATE_PROGRAMS; i++)
 		close(tr->region_programs[i]);

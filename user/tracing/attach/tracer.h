@@ -200,7 +200,7 @@ enum tracer_probe {
 
 /*
  * For calibration, before anything else is attached: probes on code of our own, in a child of ours.
- * They stay until tracer__detach(). The child's calls count, with all that is done at calls of the
+ * They stay until tracer__free(). The child's calls count, with all that is done at calls of the
  * target, from tracer__rehearse() to tracer__end_rehearsal(). Return 0 or -errno; silent.
  */
 int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
@@ -326,8 +326,12 @@ uint32_t tracer__first_system_call(const struct tracer *tr);
  * threads cost more then. */
 void tracer__keep_waits(struct tracer *tr, bool keep);
 
-/* Takes all probes out and waits for programs still running: the tables are at rest afterwards. */
-void tracer__detach(struct tracer *tr);
+/* Closes the gate, waits for programs that found it open, so that the tables are at rest when it
+ * returns, and begins to take all probes out: of thousands that takes a second, and minutes where
+ * the machine forks all the time. */
+void tracer__begin_detach(struct tracer *tr);
+/* Returns when all probes are out, and our programs at tracepoints. */
+void tracer__end_detach(struct tracer *tr);
 
 /* The source of events of the processes; the tracer owns it. */
 struct life *tracer__life(const struct tracer *tr);

@@ -83,7 +83,7 @@ static int backend_try(struct tracer *tr, const struct backend *backend)
 
 static void unload_backend(struct tracer *tr)
 {
-	groups__detach(&tr->groups);
+	groups__begin_detach(&tr->groups);
 	gate__fini(&tr->gate);
 	skeleton__free(tr->skel);
 	tr->skel = NULL;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,7 @@ struct link_holder {
 	int socket;
 	bool stays;	  /* when we are gone: see links_close() */
 	bool loading;	  /* its answer is still to come */
+	bool detaching;	  /* and that */
 	struct near near; /* as it was told last */
 };
 
@@ -483,6 +485,7 @@ static bool ask(struct link_holder *k, const struct request *req, const struct f
 {
 	if (k->loading)
 		link_holder__end_load(k, NULL);
+	link_holder__end_detach(k);
 	return fd_message__send(k->socket, req, sizeof(*req), fds);
 }
 
@@ -649,12 +652,29 @@ void link_holder__settle(struct link_holder *k)
 		answer(k, &none);
 }
 
-void link_holder__detach(struct link_holder *k)
+void link_holder__begin_detach(struct link_holder *k)
 {
 	const struct request req = {.kind = DETACH};
+
+	if (!k->stays)
+		k->detaching = ask(k, &req, &no_fds);
+}
+
+bool link_holder__is_detached(const struct link_holder *k, int timeout_ms)
+{
+	struct pollfd answer = {.fd = k->socket, .events = POLLIN};
+
+	return !k->detaching || poll(&answer, 1, timeout_ms);
+}
+
+void link_holder__end_detach(struct link_holder *k)
+{
 	struct fds none;
 
-	if (k->stays || !ask(k, &req, &no_fds) || answer(k, &none) <= 0)
+	if (!k->detaching)
+		return;
+	k->detaching = false;
+	if (answer(k, &none) <= 0)
 		return;
 	k->stays = true;
 	log_warn(

@@ -26,7 +26,7 @@ struct proftrace_bpf;
  * them on some systems; `system_calls`: they are traced. Returns 0 or -errno with one line logged.
  */
 int link_holder__new(bool events, bool system_calls, struct link_holder **out);
-/* Takes all probes out and waits for its end, but as link_holder__detach(). Accepts NULL. */
+/* Takes all probes out and waits for its end, but as link_holder__begin_detach(). Accepts NULL. */
 void link_holder__free(struct link_holder *k);
 
 /* A descriptor that becomes readable if the link holder was killed; all probes are out then. */
@@ -83,8 +83,12 @@ void link_holder__hold(struct link_holder *k, bool hold);
 /* Waits until the probes of all links that were closed are out. */
 void link_holder__settle(struct link_holder *k);
 
-/* Closes all links; they are gone when it returns. But those to a process that a debugger is at
- * stay until it has left, and the link holder with them: then a line is logged. */
-void link_holder__detach(struct link_holder *k);
+/* Closes all links; they are gone when link_holder__end_detach() returns. But those to a process
+ * that a debugger is at stay until it has left, and the link holder with them: then a line is
+ * logged. Whatever the link holder is asked for meanwhile waits for that end. */
+void link_holder__begin_detach(struct link_holder *k);
+void link_holder__end_detach(struct link_holder *k);
+/* Waits for that end, so many milliseconds at most. Returns whether it has come. */
+bool link_holder__is_detached(const struct link_holder *k, int timeout_ms);
 
 #endif
