@@ -4,6 +4,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "attach/callers.h"
 #include "attach/costs.h"
@@ -37,11 +39,13 @@ static struct {
 	bool lingers;		   /* tracer__drop_poll() */
 	uint64_t samples, probing; /* collector__samples() */
 	uint64_t waits;		   /* collector__waits() */
+	uint64_t ended_ns;	   /* tracer__cpu_of_ended() */
 } world;
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
 {
-	return false;
+	*ns = world.ended_ns;
+	return world.ended_ns;
 }
 
 /* Of all, as nobody is named. */
@@ -634,6 +638,24 @@ static void pauses_do_not_count(void **state)
 	assert_int_equal(p.accounting.cpu_ns, SECOND + 40010 * CALL_NS);
 }
 
+/* What a process had that has ended while probes were put in was before the run. */
+static void who_ends_before_the_start_has_no_time(void **state)
+{
+	struct target_process ended = {.pid = fork()};
+
+	if (!ended.pid)
+		_exit(0);
+	assert_int_equal(waitpid(ended.pid, NULL, 0), ended.pid);
+	target.processes = &ended;
+	target.processes_cnt = 1;
+	world.ended_ns = 7 * SECOND;
+	begin();
+	assert_int_equal(controller__cpu_ns(controller), 0);
+	/* One that comes later has all of its time in the run. */
+	controller__joined(controller, ended.pid);
+	assert_int_equal(controller__cpu_ns(controller), 7 * SECOND);
+}
+
 static void a_forecast_drops_before_the_start(void **state)
 {
 	const struct forecast_function forecast[FUNCTIONS] = {
@@ -949,6 +971,7 @@ int main(void)
 		TEST(one_call_in_some_is_kept),
 		TEST(links_that_wait_are_tried_again),
 		TEST(pauses_do_not_count),
+		TEST(who_ends_before_the_start_has_no_time),
 		TEST(a_forecast_drops_before_the_start),
 		TEST(what_nobody_calls_in_many_processes),
 		TEST(what_is_planned_later_can_go),

@@ -27,14 +27,21 @@ static bool is_named(const struct cpu_clock *c, pid_t pid)
 	return false;
 }
 
-void cpu_clock__add(struct cpu_clock *c, pid_t pid)
+/* `from_now`: what it has had up to now does not count, also if it has ended. */
+static void add(struct cpu_clock *c, pid_t pid, bool from_now)
 {
 	uint64_t ns = 0;
+	bool ended = process__cpu_ns(pid, &ns);
 
-	process__cpu_ns(pid, &ns);
 	if (ARRAY_RESERVE(&c->processes, c->cnt, &c->cap))
 		return;
-	c->processes[c->cnt++] = (struct process_clock){.pid = pid, .start_ns = ns, .last_ns = ns};
+	c->processes[c->cnt++] = (struct process_clock){
+		.pid = pid, .ended = ended && from_now, .start_ns = ns, .last_ns = ns};
+}
+
+void cpu_clock__add(struct cpu_clock *c, pid_t pid)
+{
+	add(c, pid, false);
 }
 
 static uint64_t read_named(struct cpu_clock *c, const struct budget_inputs *in)
@@ -86,7 +93,7 @@ uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bo
 		c->held_start_ns = tracer__held_ns(in->tracer);
 	}
 	for (size_t i = 0; starting && i < in->target->processes_cnt; i++)
-		cpu_clock__add(c, in->target->processes[i].pid);
+		add(c, in->target->processes[i].pid, true);
 	sum = read_named(c, in);
 	if (!in->target->processes_cnt || in->children)
 		sum += read_others(c, in);
