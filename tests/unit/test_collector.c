@@ -343,6 +343,40 @@ static void ended_threads_stand_still(void **state)
 	profile__free(p);
 }
 
+/* The innermost call comes to a site. */
+static void at_site(uint32_t callstack, uint32_t site, uint64_t now)
+{
+	uint32_t frame = bpf.callstacks[callstack].top;
+
+	bpf.frame_rests[frame].line = (struct wire_line_state){
+		.site = site,
+		.line = bpf.line_sites[site].line,
+		.since_ns = now,
+		.probe_ns = bpf.frames[frame].probe_ns,
+	};
+}
+
+/* Probes are taken out for seconds behind the run, in which threads end. */
+static void what_ends_after_the_run_has_no_more_time(void **state)
+{
+	struct line_usage usage;
+	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
+	struct profile *p;
+
+	bpf.line_sites[1] = (struct wire_line_site){.function = MAIN, .line = 1};
+	bpf_enter(t, MAIN, 1000);
+	at_site(t, 1, 1100);
+	bpf.callstacks[t].current = t;
+	bpf.callstacks[t].off_since = 1500;
+	bpf_exit(t, 5000);
+	p = snapshot(1700);
+	assert_stats(NODE(p, 0, MAIN), 1, 700, 700, UINT64_MAX, 0);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.off_self_ns, 200);
+	profile__free(p);
+	assert_int_equal(collector__lines(collector, 1700, &usage, 1), 0);
+	assert_int_equal(usage.ns, 600);
+}
+
 static void threads_do_not_mix(void **state)
 {
 	uint32_t a = bpf_callstack(NOBODY, NOBODY, "a"), b = bpf_callstack(NOBODY, NOBODY + 1, "b");
@@ -1266,19 +1300,6 @@ static void functions_seen_after_a_reset(void **state)
 #define TEST(f)	    cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define TEST_FEW(f) cmocka_unit_test_setup_teardown(f, setup_few_threads, teardown)
 
-/* The innermost call comes to a site. */
-static void at_site(uint32_t callstack, uint32_t site, uint64_t now)
-{
-	uint32_t frame = bpf.callstacks[callstack].top;
-
-	bpf.frame_rests[frame].line = (struct wire_line_state){
-		.site = site,
-		.line = bpf.line_sites[site].line,
-		.since_ns = now,
-		.probe_ns = bpf.frames[frame].probe_ns,
-	};
-}
-
 static void lines_add_up(void **state)
 {
 	struct line_usage usage[3];
@@ -1352,6 +1373,7 @@ int main(void)
 		TEST(recursion_shares_no_node),
 		TEST(calls_of_the_future_have_no_time),
 		TEST(ended_threads_stand_still),
+		TEST(what_ends_after_the_run_has_no_more_time),
 		TEST(threads_do_not_mix),
 		TEST(unready_threads_are_left_out),
 		TEST(live_threads_have_their_present_name),

@@ -386,7 +386,7 @@ int collector__last_calls(struct collector *c, uint64_t end_ns)
 
 		if (callstack->state == WIRE_CALLSTACK_READY)
 			err = drain__last(&c->drain, i,
-					  bpf_tables__ended_ns(&c->tables, callstack) ?: end_ns);
+					  bpf_tables__open_until(&c->tables, callstack, end_ns));
 	}
 	return err;
 }

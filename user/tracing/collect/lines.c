@@ -21,7 +21,7 @@ void lines__read(const struct bpf_tables *t, struct line_sum *sums)
 void lines__add_open(const struct bpf_tables *t, const struct wire_callstack *callstack,
 		     uint64_t now_ns, struct line_sum *sums)
 {
-	uint64_t exit_ns = callstack->exit_ns, until_ns = exit_ns ? exit_ns : now_ns;
+	uint64_t until_ns = bpf_tables__open_until(t, callstack, now_ns);
 	uint32_t i = callstack->top, guard = t->info.frames_cap;
 
 	for (; i != callstack->bottom && guard; guard--) {

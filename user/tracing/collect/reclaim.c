@@ -31,7 +31,7 @@ static int retire(struct collector *c, uint32_t number)
 		      ? drain__last(&c->drain, number, bpf_tables__ended_ns(&c->tables, callstack))
 		      : 0;
 	if (!err)
-		err = stack_copy__read(&c->tables, callstack, 0, c->scratch, &copy);
+		err = stack_copy__read(&c->tables, callstack, UINT64_MAX, c->scratch, &copy);
 	if (err)
 		return err;
 	if (copy) {
@@ -49,7 +49,7 @@ static int retire(struct collector *c, uint32_t number)
 		c->reclaimed[c->reclaimed_cnt++] = copy;
 	}
 	if (c->reclaimed_lines)
-		lines__add_open(&c->tables, callstack, 0, c->reclaimed_lines);
+		lines__add_open(&c->tables, callstack, UINT64_MAX, c->reclaimed_lines);
 	c->reclaimed_calls += callstack->entered;
 	reclaim__release(c, number);
 	return 0;

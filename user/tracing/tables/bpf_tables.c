@@ -185,6 +185,14 @@ uint64_t bpf_tables__ended_ns(const struct bpf_tables *t, const struct wire_call
 	return callstack ? callstack->exit_ns : 0;
 }
 
+uint64_t bpf_tables__open_until(const struct bpf_tables *t, const struct wire_callstack *callstack,
+				uint64_t now_ns)
+{
+	uint64_t ended_ns = bpf_tables__ended_ns(t, callstack);
+
+	return ended_ns && ended_ns < now_ns ? ended_ns : now_ns;
+}
+
 struct wire_frame *bpf_tables__frame(const struct bpf_tables *t, uint32_t i)
 {
 	return is_entry(t, GROWING_FRAMES, i) ? &t->frames[i] : NULL;

@@ -55,6 +55,10 @@ void bpf_tables__clear_counts(struct bpf_tables *t);
 
 /* When the call stack ended; 0: it has not. */
 uint64_t bpf_tables__ended_ns(const struct bpf_tables *t, const struct wire_callstack *callstack);
+/* Until when calls that are open on the call stack last, `now_ns` at the latest: a thread may end
+ * after the run, while probes are taken out. */
+uint64_t bpf_tables__open_until(const struct bpf_tables *t, const struct wire_callstack *callstack,
+				uint64_t now_ns);
 
 /* Gives back a chunk whose calls have been read. */
 void bpf_tables__release_chunk(struct bpf_tables *t, uint32_t number);

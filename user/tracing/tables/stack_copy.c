@@ -231,7 +231,7 @@ int stack_copy__read(const struct bpf_tables *t, const struct wire_callstack *ca
 		     uint64_t now_ns, uint32_t *scratch, struct stack_copy **out)
 {
 	uint64_t returned = callstack->returned, unwound = callstack->unwound;
-	uint64_t exit_ns = bpf_tables__ended_ns(t, callstack), end_ns = exit_ns ? exit_ns : now_ns;
+	uint64_t end_ns = bpf_tables__open_until(t, callstack, now_ns);
 	bool spans = callstack->kind == WIRE_CALLSTACK_SPANS;
 	const struct wire_callstack *base =
 		spans ? bpf_tables__callstack(t, callstack->base) : callstack;
@@ -266,7 +266,7 @@ int stack_copy__read(const struct bpf_tables *t, const struct wire_callstack *ca
 	}
 	for (uint32_t k = 0, i = newest; k < copy->nodes_cnt; k++, i = t->node_rests[i].older)
 		scratch[i] = STACK_COPY_ROOT;
-	if (!exit_ns && base->kind == WIRE_CALLSTACK_THREAD)
+	if (!base->exit_ns && base->kind == WIRE_CALLSTACK_THREAD)
 		refresh_comm(copy);
 	*out = copy;
 	return 0;
