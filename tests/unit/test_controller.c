@@ -9,6 +9,7 @@
 
 #include "attach/callers.h"
 #include "attach/costs.h"
+#include "attach/life.h"
 #include "attach/tracer.h"
 #include "budget/bursts.h"
 #include "budget/controller.h"
@@ -19,6 +20,7 @@
 #include "collect/collector.h"
 #include "plan/lookups.h"
 #include "plan/plan.h"
+#include "target/process.h"
 #include "target/target.h"
 
 #define FUNCTIONS 3
@@ -40,6 +42,7 @@ static struct {
 	uint64_t samples, probing; /* collector__samples() */
 	uint64_t waits;		   /* collector__waits() */
 	uint64_t ended_ns;	   /* tracer__cpu_of_ended() */
+	pid_t child;		   /* life__followed() */
 } world;
 
 bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
@@ -52,6 +55,22 @@ bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
 uint64_t tracer__cpu_of_others(const struct tracer *tr)
 {
 	return world.cpu_ns;
+}
+
+struct life *tracer__life(const struct tracer *tr)
+{
+	return NULL;
+}
+
+size_t life__followed(const struct life *l, pid_t *pids, size_t cap)
+{
+	pids[0] = world.child;
+	return world.child != 0;
+}
+
+bool life__knows(const struct life *l, pid_t pid)
+{
+	return pid == world.child;
 }
 
 uint64_t tracer__held_ns(const struct tracer *tr)
@@ -656,6 +675,40 @@ static void who_ends_before_the_start_has_no_time(void **state)
 	assert_int_equal(controller__cpu_ns(controller), 7 * SECOND);
 }
 
+static uint64_t cpu_of(pid_t pid)
+{
+	uint64_t ns;
+
+	assert_int_equal(process__cpu_ns(pid, &ns), 0);
+	return ns;
+}
+
+/* Of a child that was forked while probes were put in, what it had by then was before the run. It
+ * need not have called anything. */
+static void children_have_what_they_run_from_the_start_on(void **state)
+{
+	struct target_process named = {.pid = 1};
+	uint64_t before_ns, start_ns;
+
+	inputs.children = true;
+	target.processes = &named;
+	target.processes_cnt = 1;
+	world.child = getpid(); /* stands for it */
+	while (cpu_of(world.child) < SECOND / 20)
+		;
+	before_ns = cpu_of(world.child);
+	begin();
+	start_ns = cpu_of(world.child);
+	assert_true(controller__cpu_ns(controller) < SECOND / 20);
+	while (cpu_of(world.child) < start_ns + SECOND / 20)
+		;
+	assert_true(controller__cpu_ns(controller) >= SECOND / 20);
+	/* It ends: all that it has had is told. */
+	world.child = 0;
+	world.cpu_ns = start_ns + SECOND;
+	assert_in_range(controller__cpu_ns(controller), SECOND, SECOND + start_ns - before_ns);
+}
+
 static void a_forecast_drops_before_the_start(void **state)
 {
 	const struct forecast_function forecast[FUNCTIONS] = {
@@ -972,6 +1025,7 @@ int main(void)
 		TEST(links_that_wait_are_tried_again),
 		TEST(pauses_do_not_count),
 		TEST(who_ends_before_the_start_has_no_time),
+		TEST(children_have_what_they_run_from_the_start_on),
 		TEST(a_forecast_drops_before_the_start),
 		TEST(what_nobody_calls_in_many_processes),
 		TEST(what_is_planned_later_can_go),

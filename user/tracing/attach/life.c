@@ -148,6 +148,22 @@ bool life__knows(const struct life *l, pid_t pid)
 	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.tgids), &tgid, &kind);
 }
 
+size_t life__followed(const struct life *l, pid_t *pids, size_t cap)
+{
+	int fd = bpf_map__fd(l->skel->maps.tgids);
+	uint32_t tgid, next, kind;
+	bool more = !bpf_map_get_next_key(fd, NULL, &next);
+	size_t cnt = 0;
+
+	while (more && cnt < cap) {
+		tgid = next;
+		more = !bpf_map_get_next_key(fd, &tgid, &next);
+		if (!bpf_map_lookup_elem(fd, &tgid, &kind) && kind & WIRE_TGID_FOLLOWED)
+			pids[cnt++] = tgid;
+	}
+	return cnt;
+}
+
 bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation)
 {
 	uint32_t tgid = pid, kind = followed ? WIRE_TGID_FOLLOWED : WIRE_TGID_NAMED;

@@ -59,6 +59,8 @@ void life__choose_anew(struct life *l, const struct whom_begins *whom);
  */
 bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation);
 bool life__knows(const struct life *l, pid_t pid);
+/* Followed children, pids[0 .. cap - 1] at most; returns how many. */
+size_t life__followed(const struct life *l, pid_t *pids, size_t cap);
 
 /* Events are told from life__listen() to life__ignore(). Begin before the processes are looked
  * at for the last time: then nothing goes unseen. */

@@ -2,13 +2,15 @@
 /*
  * Processes that live are asked. Of the target's own that have ended the kernel side has kept what
  * they had, each apart; of followed children, and of processes that map a file, their sum: there
- * may be hundreds a second. Those of them that live are found by what they have called.
+ * may be hundreds a second. Those of them that live are found in the list of who is traced, or,
+ * where everybody is who maps a file, by what they have called.
  */
 #include "budget/cpu_clock.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "attach/life.h"
 #include "attach/tracer.h"
 #include "budget/inputs.h"
 #include "collect/collector.h"
@@ -65,16 +67,18 @@ static uint64_t read_named(struct cpu_clock *c, const struct budget_inputs *in)
 	return sum;
 }
 
-/* Those that end between the two looks are missing until the next time. */
-static uint64_t read_others(struct cpu_clock *c, const struct budget_inputs *in)
+/* What other processes that live have had: followed children, or who has called something. */
+static uint64_t read_living(struct cpu_clock *c, const struct budget_inputs *in)
 {
-	uint64_t sum = tracer__cpu_of_others(in->tracer) - c->others_start_ns;
+	uint64_t sum = 0;
 
 	if (!c->pids)
 		c->pids = calloc(MAX_PROCESSES, sizeof(*c->pids));
 	if (!c->pids)
-		return sum;
-	c->pids_cnt = collector__processes(in->collector, c->pids, MAX_PROCESSES);
+		return 0;
+	c->pids_cnt = in->target->processes_cnt
+			      ? life__followed(tracer__life(in->tracer), c->pids, MAX_PROCESSES)
+			      : collector__processes(in->collector, c->pids, MAX_PROCESSES);
 	for (size_t i = 0; i < c->pids_cnt; i++) {
 		uint64_t ns;
 
@@ -82,6 +86,15 @@ static uint64_t read_others(struct cpu_clock *c, const struct budget_inputs *in)
 			sum += ns;
 	}
 	return sum;
+}
+
+/* Those that end between the two looks are missing until the next time. */
+static uint64_t read_others(struct cpu_clock *c, const struct budget_inputs *in)
+{
+	uint64_t sum = tracer__cpu_of_others(in->tracer);
+
+	sum += read_living(c, in);
+	return sum > c->others_start_ns ? sum - c->others_start_ns : 0;
 }
 
 uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bool starting)
@@ -94,6 +107,8 @@ uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bo
 	}
 	for (size_t i = 0; starting && i < in->target->processes_cnt; i++)
 		add(c, in->target->processes[i].pid, true);
+	if (starting && in->target->processes_cnt && in->children)
+		c->others_start_ns += read_living(c, in);
 	sum = read_named(c, in);
 	if (!in->target->processes_cnt || in->children)
 		sum += read_others(c, in);

@@ -19,11 +19,11 @@ struct cpu_clock {
 		uint64_t start_ns, last_ns;
 	} * processes;
 	size_t cnt, cap;
-	/* Processes that live and have called something, named or not; and the last children that
-	 * have ended, for what is still told of them. */
+	/* Followed children that live, or who has called something, named or not; and the last
+	 * children that have ended, for what is still told of them. */
 	pid_t *pids, ended[CPU_CLOCK_ENDED];
 	size_t pids_cnt, ended_at;
-	uint64_t others_start_ns; /* of others that had ended before the start */
+	uint64_t others_start_ns; /* of others: what they had had at the start, ended or not */
 	uint64_t held_start_ns;	  /* CPU time of threads that we had held before the start */
 	uint64_t last_ns;	  /* it does not run backwards */
 };
