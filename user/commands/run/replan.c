@@ -246,7 +246,8 @@ static int join(struct run *r, pid_t pid, bool followed)
 int replan__joiners(struct run *r)
 {
 	struct life *life = tracer__life(r->tracer);
-	uint64_t began_ns = now_ns(), took_ns;
+	/* CPU time: where others have the CPU a look lasts, but takes no more. */
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), took_ns;
 	pid_t *pids;
 	size_t cnt;
 	bool more;
@@ -257,7 +258,7 @@ int replan__joiners(struct run *r)
 	if (whom__refresh(r->target->whom))
 		life__choose_anew(life, whom__begins(r->target->whom));
 	err = whom__find(r->target->whom, &pids, &cnt, &more);
-	took_ns = now_ns() - began_ns;
+	took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 	r->joiners_due_ns = now_ns() + (took_ns * SHARE > PAUSE_NS ? took_ns * SHARE : PAUSE_NS);
 	r->belong = 0;
 	for (size_t i = 0; !err && i < cnt; i++) {
