@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "calls/distribution.h"
+#include "calls/estimate.h"
 #include "fixture.h"
 #include "views/delta.h"
 
@@ -165,6 +166,52 @@ static void test_a_call_has_its_callees_time(void **state)
 	subtract();
 	expect("f", 0, 80, 0);
 	expect("fg", 1, 80, 80);
+}
+
+static void estimate(struct profile *p, uint64_t calls, uint64_t error)
+{
+	uint32_t n;
+
+	fixture_thread(p, 1, 1, "x");
+	n = fixture_node(p, 0, 0, 0, calls, 100, 100);
+	p->nodes[n].stats.burst_calls = calls;
+	p->nodes[n].stats.calls_varied = error * error;
+}
+
+static uint64_t interval_error(uint64_t calls_before, uint64_t error_before, uint64_t calls,
+			       uint64_t error)
+{
+	const struct call_stats *s;
+	uint64_t found;
+
+	before = make();
+	estimate(before, calls_before, error_before);
+	now = make();
+	estimate(now, calls, error);
+	now->nodes[1].stats.self_ns += 10; /* it is news */
+	now->nodes[1].stats.raw_self_ns += 10;
+	subtract();
+	s = &find(delta, 0, "f")->stats;
+	assert_int_equal(s->calls, calls > calls_before ? calls - calls_before : 0);
+	assert_int_equal(s->burst_calls, s->calls);
+	assert_int_equal(estimate__of(delta, s).source, SOURCE_BURST);
+	found = estimate__of(delta, s).calls_error;
+	teardown(NULL);
+	setup(NULL);
+	return found;
+}
+
+/* Estimates are of all of the run, each time anew. */
+static void test_estimates_that_change(void **state)
+{
+	/* As uncertain as before, for longer. */
+	assert_int_equal(interval_error(1000, 300, 2000, 500), 400);
+	/* It is known better now how many there were. */
+	assert_int_equal(interval_error(1000, 500, 1800, 300), 400);
+	assert_int_equal(interval_error(4000, 500, 3800, 300), 400);
+	/* It was more wrong than it was thought to be. */
+	assert_int_equal(interval_error(4000, 500, 3000, 300), 1000);
+	assert_int_equal(interval_error(4000, 500, 3000, 600), 1000);
 }
 
 static void test_drops_what_is_no_news(void **state)
@@ -516,6 +563,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_extremes_of_the_interval, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_subtracts_by_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_call_has_its_callees_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_estimates_that_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops_what_is_no_news, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_news_at_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reused_tid_is_another_thread, setup, teardown),

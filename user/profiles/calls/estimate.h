@@ -55,7 +55,7 @@ static inline struct estimate estimate__of(const struct profile *p, const struct
 		.cpu_error_ns = estimate__error_ns(p, (double)s->varied_ns),
 	};
 
-	if (s->burst_calls) {
+	if (s->burst_calls || s->calls_varied) {
 		e.source = SOURCE_BURST;
 		/* A function that no sample has met may have taken as much as one stands for. */
 		if (s->varied_ns < p->sample_period_ns)

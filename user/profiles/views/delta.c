@@ -88,6 +88,25 @@ static void subtract(uint64_t *now, uint64_t before)
 }
 
 /*
+ * Calls that are estimated are so for all of the run, each time anew: the difference has in it what
+ * is known better now of those before, which is uncertain by as much as their variance has fallen,
+ * and by no less than the estimate has fallen back.
+ */
+static void subtract_calls(struct call_stats *now, const struct call_stats *before)
+{
+	uint64_t fell = before->calls > now->calls ? before->calls - now->calls : 0;
+
+	if (now->calls_varied > before->calls_varied)
+		now->calls_varied -= before->calls_varied;
+	else
+		now->calls_varied = before->calls_varied - now->calls_varied;
+	if (now->calls_varied && fell < UINT32_MAX && now->calls_varied < fell * fell)
+		now->calls_varied = fell * fell;
+	subtract(&now->calls, before->calls);
+	subtract(&now->burst_calls, before->burst_calls);
+}
+
+/*
  * The shortest and the longest call of the interval. The earlier profile's are of the run up to
  * then: where the later one's differ, they are of the interval; else all that is known of its calls
  * is in which buckets they are, so the outermost bounds stand for them. Of a path the function's.
@@ -139,7 +158,7 @@ static void subtract_node(struct delta *d, uint32_t node)
 		 * not. In an interval without samples all that is known is where they were. */
 		if (d->samples > 0 && !s->calls && s->samples == before->samples)
 			s->self_ns = s->raw_self_ns = stats__cpu_self_ns(before) + s->off_self_ns;
-		subtract(&s->calls, before->calls);
+		subtract_calls(s, before);
 		subtract(&s->self_ns, before->self_ns);
 		subtract(&s->off_self_ns, before->off_self_ns);
 		subtract(&s->raw_self_ns, before->raw_self_ns);
@@ -147,8 +166,6 @@ static void subtract_node(struct delta *d, uint32_t node)
 		subtract(&s->samples, before->samples);
 		subtract(&s->sampled_ns, before->sampled_ns);
 		subtract(&s->varied_ns, before->varied_ns);
-		subtract(&s->burst_calls, before->burst_calls);
-		subtract(&s->calls_varied, before->calls_varied);
 		bound_extremes(d, d->to->nodes[node].function, s, before);
 	}
 	if (s->off_self_ns > s->self_ns)
