@@ -4,11 +4,12 @@
  *
  * User space has made its plan for the files that were mapped when it looked. `maps_generation`
  * says how often that has changed since, `maps_planned` up to which change user space has caught
- * up, and `maps_running` up to which change the new code may run. While that is not planned for, a
- * return address may not be exchanged, for what was mapped may unwind or switch stacks; calls are
- * counted all the same. And the thread that has mapped something waits here, in the dynamic linker,
- * before any of the new code has run: briefly, or until it is probed if the filter may want it.
- * Meanwhile the calls of other threads are no different from those that are open already.
+ * up, and `maps_running` up to which change the new code may run, in some process. While that is
+ * not planned for, no return address of that process may be exchanged, for what was mapped may
+ * unwind or switch stacks; calls are counted all the same. And the thread that has mapped something
+ * waits here, in the dynamic linker, before any of the new code has run: briefly, or until it is
+ * probed if the filter may want it. Meanwhile the calls of other threads are no different from
+ * those that are open already.
  */
 #ifndef PROFTRACE_LIFE_BPF_H
 #define PROFTRACE_LIFE_BPF_H
@@ -31,6 +32,15 @@ const volatile u32 planner_tgid = 0;
 const volatile u64 long_wait_ns = 0, brief_wait_ns = 0;
 
 u32 maps_generation = 1, maps_running = 1, maps_planned = 0;
+/* As maps_running, of changes of which it is not kept whose they are. */
+u32 maps_running_unknown = 1;
+/* The last change by which code may run in a process, by its number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1024);
+	__type(key, u32);
+	__type(value, u32);
+} maps_running_of SEC(".maps");
 /* The last change by an exec: the new program's own functions may be wanted. */
 u32 exec_generation = 0;
 /* The filter may want functions of files that are mapped later. */
@@ -60,10 +70,27 @@ static __always_inline bool caught_up(u32 generation)
 	return (int)(maps_planned - generation) >= 0;
 }
 
-/* Whether return addresses may be exchanged now. */
+/* Whether the process may run code that user space has not planned for, while some process does. A
+ * function of its own for the sake of its callers' stacks, as is maps_run(). */
+__noinline int process_runs_unplanned(u32 tgid)
+{
+	u32 *generation;
+
+	if (!caught_up(maps_running_unknown))
+		return true;
+	generation = bpf_map_lookup_elem(&maps_running_of, &tgid);
+	return generation && !caught_up(*generation);
+}
+
+static __always_inline bool runs_unplanned(u32 tgid)
+{
+	return !caught_up(maps_running) && process_runs_unplanned(tgid);
+}
+
+/* Whether return addresses of the current process may be exchanged now. */
 static __always_inline bool returns_are_safe(void)
 {
-	return !returns_off && caught_up(maps_running);
+	return !returns_off && !runs_unplanned(current_process());
 }
 
 /*
@@ -231,7 +258,18 @@ static __always_inline void advance(u32 *last, u32 generation)
 	LOOP(ADVANCE_TRIES, advance_try, &a);
 }
 
-/* Something has been mapped. Until its code may run (maps_running) that changes nothing. */
+/* What the process has mapped by that change, the current one for 0, may run from here on. */
+__noinline int maps_run(u32 tgid, u32 generation)
+{
+	if (!tgid)
+		tgid = current_process();
+	if (bpf_map_update_elem(&maps_running_of, &tgid, &generation, BPF_ANY))
+		advance(&maps_running_unknown, generation);
+	advance(&maps_running, generation);
+	return 0;
+}
+
+/* Something has been mapped. Until its code may run (maps_run()) that changes nothing. */
 static __always_inline u32 maps_changed(u32 kind, u32 pid, u32 other)
 {
 	u32 generation = next_number(&maps_generation) + 1;
@@ -473,7 +511,7 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 	if (state == UNMAPPED)
 		return;
 	if (state != R_DEBUG_CONSISTENT) {
-		advance(&maps_running, generation);
+		maps_run(0, generation);
 		return;
 	}
 	if (wants_later || !caught_up(exec_generation)) {
@@ -483,7 +521,7 @@ static __always_inline void on_mapped(const char *r_debug, const void *stack)
 		wait_for_plan(tgid, generation, stack, brief_wait_ns);
 	}
 	if (!caught_up(generation))
-		advance(&maps_running, generation);
+		maps_run(0, generation);
 }
 
 /* A process makes a context: soon it may switch stacks, not before. */
@@ -530,6 +568,8 @@ static __always_inline void on_new_process(struct task_struct *parent, struct ta
 	}
 	if (!follow_programs && !whom.open)
 		followed |= pages_of_child(child);
+	if (runs_unplanned(parent_tgid))
+		maps_run(tgid, maps_generation);
 	if (bpf_map_update_elem(&tgids, &tgid, &followed, BPF_ANY)) {
 		__sync_fetch_and_add(&forks, 1);
 		return;
@@ -548,6 +588,7 @@ static __always_inline bool process_leaves(u32 tgid)
 		return false;
 	was = *kind;
 	unwind_space_forget(tgid);
+	bpf_map_delete_elem(&maps_running_of, &tgid);
 	/* Two threads that end at once may both be told to be the last. */
 	if (bpf_map_delete_elem(&tgids, &tgid) || !(was & WIRE_TGID_FOLLOWED))
 		return false;
@@ -641,7 +682,7 @@ static __always_inline void on_new_program(bool by_thread)
 	unwind_space_forget(tgid);
 	generation = maps_changed(WIRE_EVENT_EXEC, tgid, by_thread);
 	advance(&exec_generation, generation);
-	advance(&maps_running, generation);
+	maps_run(0, generation);
 }
 
 #define SIGTRAP	    5

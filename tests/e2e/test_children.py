@@ -69,6 +69,13 @@ class Counts(harness.TestCase):
         document, done = self.profile_command("forest", 2, 10, options=("--follow",))
         self.assertEqual(self.count(document, "work"), done.counts["work"] + 2000)
 
+    def test_returns_while_children_begin_programs(self):
+        """What a child has mapped may unwind before it is planned for; its parent cannot."""
+        document, done = self.profile_command("begins", 3,
+                                              options=("--follow", "-F", "work", "-F", "part"))
+        self.assert_counts(document, done.counts, done)
+        self.assertEqual(document["accounting"]["unwound"], 0, done.stderr)
+
     def test_cpu_time(self):
         """Children's counts as the target's, also of those that have ended between two looks."""
         document, done = self.profile_command("forks", 50, 20000, options=("-F", "work"))

@@ -170,6 +170,7 @@ bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation)
 
 	/* What it has mapped may unwind. */
 	*generation = __atomic_add_fetch(&l->skel->data->maps_generation, 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&l->skel->data->maps_running_unknown, *generation, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&l->skel->data->maps_running, *generation, __ATOMIC_SEQ_CST);
 	if (bpf_map_update_elem(bpf_map__fd(l->skel->maps.tgids), &tgid, &kind, BPF_NOEXIST))
 		return false;
