@@ -34,18 +34,22 @@ static const char rules[] = ".text\n" RANGE("called", "ret") ".p2align 4\n" RANG
 	/* tail calls from two, and from one but to a function's place */
 	RANGE("first", "jmp shared") RANGE("second", "jmp shared") RANGE("shared", "ret")
 		RANGE("third", "jmp alone") ".p2align 4\n" RANGE("alone", "ret")
+	/* a tail call from one, not to a function's place, but it has a piece of its own */
+	RANGE("fourth", "jmp whole") RANGE("whole", "test %edi, %edi\n je whole.cold\n 4: ret")
+		RANGE("whole.cold", "nop\n jmp 4b")
 	/* without a range: called, and what that calls */
 	".type bare,@function\nbare: test %edi, %edi\n je 3f\n call barer\n 3: ret\n.size "
 	"bare,.-bare\n"
 	".type barer,@function\nbarer: ret\n.size barer,.-barer\n" RANGE("unused", "ret")
 		RANGE("stub", "jmp *pointer(%rip)\n xchg %ax, %ax") ".globl _start\n" RANGE(
-			"_start", ".cfi_undefined rip\n call called\n call parted\n call framed\n "
-				  "call leaf\n"
-				  " call switched\n call first\n call second\n call third\n call "
-				  "bare\n hlt") ".data\npointer: .quad pointed\n"
-						".section .rodata\n.p2align 2\ntable: .long "
-						"2b-table, switched.cold-table, 2b-table\n"
-						".section .note.GNU-stack,\"\"\n";
+			"_start",
+			".cfi_undefined rip\n call called\n call parted\n call framed\n "
+			"call leaf\n"
+			" call switched\n call first\n call second\n call third\n call "
+			"fourth\n call bare\n hlt") ".data\npointer: .quad pointed\n"
+						    ".section .rodata\n.p2align 2\ntable: .long "
+						    "2b-table, switched.cold-table, 2b-table\n"
+						    ".section .note.GNU-stack,\"\"\n";
 
 static void load(const char *name)
 {
@@ -103,9 +107,9 @@ static void assert_piece(const char *piece, const char *whole)
 
 static void check_rules(const char *flags)
 {
-	static const char *const functions[] = {"called",   "pointed", "parted", "framed", "leaf",
-						"switched", "first",   "second", "shared", "third",
-						"alone",    "bare",    "barer",	 "unused"};
+	static const char *const functions[] = {
+		"called", "pointed", "parted", "framed", "leaf",  "switched", "first", "second",
+		"shared", "third",   "alone",  "fourth", "whole", "bare",     "barer", "unused"};
 
 	sh("gcc -nostdlib %s -o rules rules.s", flags);
 	load("rules");
@@ -122,6 +126,7 @@ static void check_rules(const char *flags)
 	assert_piece("parted.cold", "parted");
 	assert_piece("framed.cold", "framed");
 	assert_piece("leaf.cold", "leaf");
+	assert_piece("whole.cold", "whole");
 	assert_piece("switched.cold", "switched");
 	assert_null(found("stub"));
 	assert_null(found("_start"));

@@ -55,8 +55,9 @@ static bool is_known(const uint64_t *known, size_t cnt, uint64_t vaddr)
 
 /*
  * Whether what only jumps lead to is another function, whose calls are tail calls: some are not
- * conditional, and it has several callers; or it stands where the assembler has aligned a
- * function's start behind another's end. Pieces lie side by side.
+ * conditional, and it has several callers; or it has a piece of its own, as pieces have none; or it
+ * stands where the assembler has aligned a function's start behind another's end. Pieces lie side
+ * by side.
  */
 static bool is_tail_called(const struct finder *f, size_t i)
 {
@@ -65,7 +66,9 @@ static bool is_tail_called(const struct finder *f, size_t i)
 
 	if (!s->jumped_always || s->jumped_more)
 		return s->jumped_always;
-	return !s->shares && !(r[i].start % ALIGNMENT) && i && r[i - 1].as_called &&
+	if (s->shares)
+		return s->group != f->ev.starts[s->jumper].group;
+	return !(r[i].start % ALIGNMENT) && i && r[i - 1].as_called &&
 	       r[i].start - r[i - 1].end < ALIGNMENT && r[i].start != r[i - 1].end;
 }
 
