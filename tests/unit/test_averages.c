@@ -198,13 +198,27 @@ static void test_one_call(void **state)
 	profile__free(p);
 }
 
+/* The single figure of a query. */
+static int64_t ask(sqlite3 *db, const char *query)
+{
+	sqlite3_stmt *statement;
+	int64_t figure;
+
+	assert_int_equal(sqlite3_prepare_v2(db, query, -1, &statement, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	figure = sqlite3_column_int64(statement, 0);
+	sqlite3_finalize(statement);
+	return figure;
+}
+
 /* Calls of the whole run are an estimate, and took 194 or 1,200 ns each by samples; those of bursts
  * took 220 to 900. */
 static void test_estimated_averages(void **state)
 {
 	const struct sink_options opts = {.verbose = true};
 	struct profile *p = fixture_new();
-	char *text;
+	char path[] = "/tmp/test_averages-XXXXXX", *text;
+	sqlite3 *db;
 
 	p->sample_period_ns = 10000000;
 	fixture_thread(p, 1, 1, "x");
@@ -232,20 +246,16 @@ static void test_estimated_averages(void **state)
 	assert_non_null(strstr(text, "~1.20 us  ~220 ns"));
 	assert_null(strstr(text, "~900 ns  longer"));
 	free(text);
+	close(mkstemp(path));
+	assert_int_equal(sink_sqlite.write_file(p, &opts, path), 0);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(ask(db, "SELECT count(*) FROM functions WHERE "
+				 "min_ns = 194 AND max_ns = 900 AND average_ns = 194 OR "
+				 "min_ns = 220 AND max_ns = 1200 AND average_ns = 1200"),
+			 2);
+	sqlite3_close(db);
+	unlink(path);
 	profile__free(p);
-}
-
-/* The single figure of a query. */
-static int64_t ask(sqlite3 *db, const char *query)
-{
-	sqlite3_stmt *statement;
-	int64_t figure;
-
-	assert_int_equal(sqlite3_prepare_v2(db, query, -1, &statement, NULL), SQLITE_OK);
-	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
-	figure = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return figure;
 }
 
 static void test_sqlite(void **state)

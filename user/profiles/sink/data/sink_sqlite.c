@@ -78,8 +78,8 @@ static void write_target(struct table_writer *w, const struct profile_target *t)
 /* In the order of STATS_COLUMNS; single calls as those of the function. */
 #define STATS 13
 
-static void write_stats(struct table_writer *w, const struct call_stats *s,
-			const struct distribution *d)
+static void write_stats(struct table_writer *w, const struct call_stats *s, uint64_t min_ns,
+			uint64_t max_ns)
 {
 	table_writer__u64(w, s->calls);
 	table_writer__u64(w, s->total_ns);
@@ -96,8 +96,8 @@ static void write_stats(struct table_writer *w, const struct call_stats *s,
 		table_writer__null(w);
 		table_writer__null(w);
 	} else {
-		table_writer__u64(w, distribution__single(d, s->min_ns));
-		table_writer__u64(w, distribution__single(d, s->max_ns));
+		table_writer__u64(w, min_ns);
+		table_writer__u64(w, max_ns);
 	}
 }
 
@@ -141,7 +141,8 @@ static void write_function(struct table_writer *w, const struct profile *p, uint
 		table_writer__u64(w, f->line);
 	else
 		table_writer__null(w);
-	write_stats(w, &f->stats, &d);
+	write_stats(w, &f->stats, distribution__shortest(&d, f->stats.min_ns),
+		    distribution__longest(&d, f->stats.max_ns));
 	write_quantile(w, &d, &f->stats, 0.5);
 	write_quantile(w, &d, &f->stats, 0.9);
 	write_quantile(w, &d, &f->stats, 0.99);
@@ -229,7 +230,8 @@ static void write_paths(struct table_writer *w, const struct profile *p,
 		table_writer__u64(w, id);
 		table_writer__u64(w, functions[n->function].id);
 		table_writer__u64(w, walk.depth);
-		write_stats(w, &n->stats, &d);
+		write_stats(w, &n->stats, distribution__single(&d, n->stats.min_ns),
+			    distribution__single(&d, n->stats.max_ns));
 		write_estimate(w, p, &n->stats);
 		table_writer__row(w);
 	}
