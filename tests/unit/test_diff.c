@@ -599,6 +599,19 @@ static void test_page(void **state)
 	release(d);
 }
 
+static void test_symbol_of_inlined(void **state)
+{
+	static const char *const csv[] = {"\"prog\",\"leaf\",\"\",", ",inlined,", NULL};
+	struct profile *old = program("prog", "/bin/prog", false, 40 * MS);
+	struct profile *now = program("prog", "/bin/prog", false, 40 * MS);
+	struct diff *d;
+
+	old->functions[2].kind = now->functions[2].kind = FUNCTION_INLINED;
+	d = compare(old, now, (struct diff_options){0});
+	expect_lines(d, &sink_csv, &(struct sink_options){0}, csv);
+	release(d);
+}
+
 /* A path of theirs looks like one of the thread's calls. */
 static void test_spans_by_format(void **state)
 {
@@ -736,6 +749,7 @@ int main(void)
 		cmocka_unit_test(test_page),
 		cmocka_unit_test(test_spans_by_format),
 		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_symbol_of_inlined),
 		cmocka_unit_test(test_samples),
 		cmocka_unit_test(test_samples_of_one_run),
 	};

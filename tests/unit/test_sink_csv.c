@@ -45,6 +45,24 @@ static void test_paths(void **state)
 	profile__free(p);
 }
 
+/* The symbol that its name comes from is another function's, which has calls. */
+static void test_inlined(void **state)
+{
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "parse (inlined)");
+	p->functions[0].symbol = "parse";
+	p->functions[0].kind = FUNCTION_INLINED;
+	fixture_thread(p, 10, 11, "prog");
+	fixture_node(p, 0, 0, 0, 0, 100, 100);
+	fixture_finish(p);
+	fixture_expect(&sink_csv, p, &plain,
+		       HEAD "1,,0,10,11,,\"prog\",\"parse (inlined)\",\"\",\"/usr/bin/prog\","
+			    "4096,\"\",,0,100,100,0,0,100,100,100,100,0,0,,,inlined,1,,exact,0,0,0,"
+			    "all\r\n");
+	profile__free(p);
+}
+
 static void test_nothing(void **state)
 {
 	struct profile *p = fixture_new();
@@ -58,6 +76,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_inlined),
 		cmocka_unit_test(test_nothing),
 	};
 

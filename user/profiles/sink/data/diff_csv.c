@@ -61,7 +61,7 @@ static void write_thread(FILE *out, const struct diff *d, const struct profile_t
 		csv__number(out, w.depth);
 		csv__text(out, t->comm);
 		csv__text(out, f->name);
-		csv__text(out, f->symbol);
+		csv__text(out, profile_function__symbol(f));
 		csv__text(out, f->module);
 		put_figures(out, &d->paths[w.node]);
 		fputs(function_kind__name(f->kind), out);

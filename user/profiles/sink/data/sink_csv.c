@@ -35,7 +35,7 @@ static void put_thread(FILE *out, const struct profile_thread *t)
 static void put_function(FILE *out, const struct profile_function *f)
 {
 	csv__text(out, f->name);
-	csv__text(out, f->symbol);
+	csv__text(out, profile_function__symbol(f));
 	csv__text(out, f->module);
 	csv__number(out, f->offset);
 	csv__text(out, f->file);
