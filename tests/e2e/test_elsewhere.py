@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What was asked for is not where it was looked for: the message says where it is."""
 
+import json
 import os
 import subprocess
 
@@ -91,6 +92,13 @@ class Elsewhere(harness.TestCase):
             self.assertEqual(done.status, 0, str(done))
             self.assertIn(self.path("a-link"), done.stdout)
             self.assertNotIn("the-file", done.stdout)
+        # Where CPU time was looked at, too.
+        out = self.path("out.json")
+        self.process(PROFTRACE, "-F", "uneven", "-o", out, "--", self.path("a-link"), 400, 3).finish()
+        with open(out, encoding="utf-8") as file:
+            modules = [os.path.basename(row["module"]) for row in json.load(file)["cpu_samples"]]
+        self.assertIn("a-link", modules)
+        self.assertNotIn("the-file", modules)
         done = self.process(PROFTRACE, "-f", "csv", "--", self.path("the-file"), 0, 3).finish()
         self.assertIn("the-file", done.stdout)
         # The longer of two that begin alike says more.

@@ -129,21 +129,32 @@ struct mapping_search {
 	struct process_map *p;
 };
 
+/* What the file goes by elsewhere in the result: an object's path may be the name that its process
+ * was started by, that of a link. */
+static const char *name_of(const struct shares *w, uint32_t object, const struct mapping *m)
+{
+	if (object != NO_OBJECT)
+		return w->target->objects[object].path;
+	return m->name[0] ? m->name : "[anonymous]";
+}
+
 static int add_mapping(const struct mapping *m, void *arg)
 {
 	struct mapping_search *s = arg;
 	struct process_map *p = s->p;
+	uint32_t object;
 
 	if (!m->executable)
 		return 0;
 	if (p->cnt >= MAPPINGS_MAX || ARRAY_RESERVE(&p->mappings, p->cnt, &p->cap))
 		return -ENOMEM;
+	object = m->ino ? object_of(s->w, m) : NO_OBJECT;
 	p->mappings[p->cnt++] = (struct code_mapping){
 		.start = m->start,
 		.end = m->end,
 		.offset = m->offset,
-		.row = row_of(s->w, m->name[0] ? m->name : "[anonymous]"),
-		.object = m->ino ? object_of(s->w, m) : NO_OBJECT,
+		.row = row_of(s->w, name_of(s->w, object, m)),
+		.object = object,
 	};
 	return 0;
 }
