@@ -113,7 +113,11 @@ static void test_empty(void **state)
 	struct profile *p = fixture_new();
 
 	fixture_function(p, "f");
+	/* Where samples would be shown that met nothing: no function. */
+	fixture_function(p, "[not sampled]");
+	p->functions[1].kind = FUNCTION_CALLER;
 	fixture_function(p, "g");
+	p->probes.functions = 2;
 	p->duration_ns = 5000000000;
 	fixture_expect(
 		&sink_tree, p, &plain,

@@ -23,25 +23,27 @@
 static int print_probed_names(struct printer *pr)
 {
 	const struct profile *p = pr->profile;
-	size_t i, cnt = p->functions_cnt;
+	size_t i, cnt = 0, most, named = 0;
 	char more[32];
 
+	for (i = 0; i < p->functions_cnt; i++)
+		cnt += !function_kind__of_stacks(p->functions[i].kind);
 	if (!cnt)
 		return 0;
-	if (cnt > EMPTY_NAMES_MAX)
-		cnt = EMPTY_NAMES_MAX - 1;
+	most = cnt > EMPTY_NAMES_MAX ? EMPTY_NAMES_MAX - 1 : cnt;
 	fputs("  probed: ", pr->out);
-	for (i = 0; i < cnt; i++) {
+	for (i = 0; named < most; i++) {
 		int width;
 
-		fputs(i ? ", " : "", pr->out);
+		if (function_kind__of_stacks(p->functions[i].kind))
+			continue;
+		fputs(named++ ? ", " : "", pr->out);
 		width = printer__function(pr, &p->functions[i], 40);
 		if (width < 0)
 			return width;
 	}
-	if (cnt < p->functions_cnt)
-		fprintf(pr->out, " and %s more",
-			text_count(p->functions_cnt - cnt, more, sizeof(more)));
+	if (named < cnt)
+		fprintf(pr->out, " and %s more", text_count(cnt - named, more, sizeof(more)));
 	fputc('\n', pr->out);
 	return 0;
 }
