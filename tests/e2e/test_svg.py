@@ -28,9 +28,9 @@ class Svg(harness.TestCase):
         self.assertEqual(done.status, 0, str(done))
         return path
 
-    def open(self, name, *args):
+    def open(self, name, *args, options=UNLIMITED):
         self.recording = self.path("rec")
-        done = self.process(PROFTRACE, "record", "-q", *UNLIMITED, "-o", self.recording, "--",
+        done = self.process(PROFTRACE, "record", "-q", *options, "-o", self.recording, "--",
                             program(name), *args, stdin=subprocess.DEVNULL).finish()
         self.assertEqual(done.status, 0, str(done))
         with open(self.report("json"), encoding="utf-8") as file:
@@ -64,6 +64,21 @@ class Svg(harness.TestCase):
             const g = [...document.querySelectorAll('.f')]
                 .find((g) => g.children[0].textContent.startsWith(arguments[0] + ' ('));
             g.dispatchEvent(new MouseEvent('click'));""", name)
+
+    def test_all_text_is_in_the_picture(self):
+        """Also what estimates come from, which may be long."""
+        self.open("sampled", "300", options=("--max-overhead", "5", "--sample-rate", "997"))
+        self.browser.open(self.report("svg"))
+        texts = self.browser.run("""
+            const { width, height } = document.documentElement.viewBox.baseVal;
+            return [...document.querySelectorAll('text')].map((text) => {
+                const box = text.getBBox();
+                return [text.textContent, box.x >= 0 && box.x + box.width <= width &&
+                        box.y >= 0 && box.y + box.height <= height];
+            })""")
+        self.assertEqual([text for text, fits in texts if not fits], [])
+        note = " ".join(text for text, _ in texts if "samples of" in text or "callers" in text)
+        self.assertRegex(note, r"^paler: estimated from .* samples of .* with all callers")
 
     def test_boxes_are_the_paths(self):
         whole, expected = self.paths(self.open("names", "10"))

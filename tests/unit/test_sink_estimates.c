@@ -169,7 +169,8 @@ static void test_svg(void **state)
 	/* 190 and 4 samples of 10 ms. */
 	contains(&sink_svg, &plain, "<title>hot (~1.94 s ± 139 ms, 64.7%)</title>");
 	contains(&sink_svg, &plain, "<title>memcpy (~40.0 ms ± 20.0 ms, 1.3%)</title>");
-	contains(&sink_svg, &plain, "; paler ones are " NOTE "</text>");
+	contains(&sink_svg, &plain, "; paler ones are estimated, as is said below them</text>");
+	contains(&sink_svg, &plain, ">paler: " NOTE "</text>");
 	contains(&sink_svg, &calls, "<title>hot (~90,000 ± 900 calls, 69.2%)</title>");
 }
 

@@ -37,6 +37,7 @@
 #define LEVELS_MAX  1000  /* nor what lies deeper */
 #define NAME_ROOM   4096  /* bytes of a name, escaped */
 #define TARGET_ROOM 256
+#define NOTE_LINE   160 /* characters, which are wider below than in boxes */
 
 struct graph {
 	const struct profile *p;
@@ -48,6 +49,8 @@ struct graph {
 	double whole, least;
 	uint32_t rows; /* that are drawn, the whole's and threads' with them */
 	size_t left_out;
+	/* What estimates come from, in lines below the boxes; "": nothing is estimated. */
+	char note[ACCOUNTS_LINE + sizeof("paler: ")];
 };
 
 /* One box. `from` and `weight` are of the whole. */
@@ -121,9 +124,43 @@ static void print_weight(const struct graph *g, const struct box *b)
 		fputs(value == 1 ? " call" : " calls", g->out);
 }
 
+/* The length of the first of the lines that a text makes. */
+static size_t first_line(const char *text)
+{
+	size_t len = strlen(text), last = NOTE_LINE;
+
+	if (len <= NOTE_LINE)
+		return len;
+	while (last && text[last] != ' ')
+		last--;
+	return last ? last : NOTE_LINE;
+}
+
+/* Behind a line, and the blank that it ends at. */
+static const char *next_line(const char *text)
+{
+	text += first_line(text);
+	return *text == ' ' ? text + 1 : text;
+}
+
 static double height_of(const struct graph *g)
 {
-	return TOP + ROW * g->rows + BOTTOM;
+	double height = TOP + ROW * g->rows + BOTTOM;
+
+	for (const char *line = g->note; *line; line = next_line(line))
+		height += ROW;
+	return height;
+}
+
+static void print_note(const struct graph *g)
+{
+	double y = TOP + ROW * g->rows;
+
+	for (const char *line = g->note; *line; line = next_line(line)) {
+		fprintf(g->out, "<text class=\"note\" x=\"10\" y=\"%.0f\">", y += ROW);
+		print_text(g->out, line, first_line(line));
+		fputs("</text>\n", g->out);
+	}
 }
 
 static void print_box(const struct graph *g, const struct box *b)
@@ -278,7 +315,7 @@ static const char *weight_name(enum weight weight)
 
 static void print_head(const struct graph *g)
 {
-	char target[TARGET_ROOM], safe[4 * TARGET_ROOM], cnt[32], estimates[ACCOUNTS_LINE];
+	char target[TARGET_ROOM], safe[4 * TARGET_ROOM], cnt[32];
 	double height = height_of(g);
 	FILE *out = g->out;
 
@@ -303,9 +340,8 @@ static void print_head(const struct graph *g)
 		fputs("nothing was recorded", out);
 	else
 		fprintf(out, "a box is a path, as wide as its %s", weight_name(g->opts->weight));
-	if (*accounts__estimates(g->p, estimates, sizeof(estimates)) &&
-	    g->opts->weight != WEIGHT_OFF)
-		fprintf(out, "; paler ones are %s", estimates);
+	if (*g->note)
+		fputs("; paler ones are estimated, as is said below them", out);
 	if (g->left_out)
 		fprintf(out, "; %s path%s too narrow or too deep to be drawn",
 			text_count(g->left_out, cnt, sizeof(cnt)),
@@ -313,11 +349,21 @@ static void print_head(const struct graph *g)
 	fputs("</text>\n", out);
 }
 
+static void make_note(struct graph *g)
+{
+	char estimates[ACCOUNTS_LINE];
+
+	if (g->opts->weight != WEIGHT_OFF &&
+	    *accounts__estimates(g->p, estimates, sizeof(estimates)))
+		snprintf(g->note, sizeof(g->note), "paler: %s", estimates);
+}
+
 static int draw(struct graph *g)
 {
 	double from = 0;
 
 	weigh_paths(g);
+	make_note(g);
 	g->least = g->whole * (NARROWEST / (WIDTH - 2 * MARGIN));
 	while (count_boxes(g) > FRAMES_MAX)
 		g->least *= 2;
@@ -327,6 +373,7 @@ static int draw(struct graph *g)
 		print_box(g, &(struct box){.name = "all", .weight = g->whole});
 	for (size_t i = 0; i < g->p->threads_cnt && g->whole && !ferror(g->out); i++)
 		draw_thread(g, &g->p->threads[i], &from);
+	print_note(g);
 	fputs("<script><![CDATA[\n" SVG_SCRIPT "]]></script>\n</svg>\n", g->out);
 	return stream__end(g->out);
 }
