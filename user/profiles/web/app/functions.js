@@ -17,10 +17,10 @@ const COLUMNS = [
 	{ id: "total", title: "Wall", hint: "From entry to exit; recursion counted once", width: "84px" },
 	{ id: "self", title: "Wall self", hint: "Wall time without traced callees", width: "84px" },
 	{ id: "cpuSelf", title: "CPU self", hint: "Time on a CPU, without traced callees", width: "84px" },
-	{ id: "p50", title: "p50", hint: "Half of the calls took at most this", width: "74px" },
-	{ id: "p90", title: "p90", hint: "90% of the calls took at most this", width: "74px" },
-	{ id: "p99", title: "p99", hint: "99% of the calls took at most this", width: "74px" },
-	{ id: "max", title: "Max", hint: "The longest call", width: "74px" },
+	{ id: "p50", title: "p50", hint: "Half of the calls took at most this", width: "86px" },
+	{ id: "p90", title: "p90", hint: "90% of the calls took at most this", width: "86px" },
+	{ id: "p99", title: "p99", hint: "99% of the calls took at most this", width: "86px" },
+	{ id: "max", title: "Max", hint: "The longest call", width: "86px" },
 	{ id: "shape", title: "Durations", left: true, width: "116px" },
 ];
 
