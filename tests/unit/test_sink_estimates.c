@@ -163,6 +163,18 @@ static void test_tools(void **state)
 	contains(&sink_firefox, &plain, "\"category\":[1,2,2],");
 }
 
+static void test_one_wait(void **state)
+{
+	struct profile *p = estimate_fixture();
+	char *text;
+
+	p->accounting.waits_lost = 1;
+	text = fixture_write(&sink_flat, p, &plain);
+	assert_non_null(strstr(text, "; 1 wait without a place"));
+	free(text);
+	profile__free(p);
+}
+
 static void test_svg(void **state)
 {
 	contains(&sink_svg, &plain, "<title>main (2.00 s, 66.7%)</title>");
@@ -207,9 +219,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_basis),   cmocka_unit_test(test_dropped_without_bursts),
 		cmocka_unit_test(test_large_error), cmocka_unit_test(test_text),
-		cmocka_unit_test(test_json),	    cmocka_unit_test(test_csv),
-		cmocka_unit_test(test_tools),	    cmocka_unit_test(test_svg),
-		cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_json),	    cmocka_unit_test(test_one_wait),
+		cmocka_unit_test(test_csv),	    cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_svg),	    cmocka_unit_test(test_sqlite),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

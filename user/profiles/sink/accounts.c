@@ -114,8 +114,8 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 		       text_count(a->waits_estimated, cnt, sizeof(cnt)),
 		       text_count(a->waits, ns, sizeof(ns)));
 	if (a->waits_lost)
-		append(buf, size, "; %s waits without a place",
-		       text_count(a->waits_lost, cnt, sizeof(cnt)));
+		append(buf, size, "; %s wait%s without a place",
+		       text_count(a->waits_lost, cnt, sizeof(cnt)), a->waits_lost == 1 ? "" : "s");
 	return buf;
 }
 
