@@ -187,6 +187,14 @@ static void test_none(void **state)
 		text,
 		"locks come with samples: --sample-rate 97; or with single calls: --calls\n"));
 	free(text);
+	p->sample_period_ns = 10000000;
+	text = fixture_write(&sink_locks, p, &plain);
+	assert_non_null(strstr(text, "no thread has waited for a lock\n"));
+	free(text);
+	p->probes.functions = 0;
+	text = fixture_write(&sink_locks, p, &plain);
+	assert_non_null(strstr(text, "of the whole machine (-a) no waits are seen"));
+	free(text);
 	profile__free(p);
 }
 

@@ -354,6 +354,17 @@ static int print_lock(struct printer *pr, const struct parties *t, const struct 
 	return err;
 }
 
+/* What is said where there is no lock. Of a whole machine there are samples, but no waits. */
+static const char *why_none(const struct profile *p)
+{
+	if (!p->waits && !p->sample_period_ns)
+		return "locks come with samples: --sample-rate 97; or with single calls: "
+		       "--calls\n\n";
+	if (!p->waits && !p->probes.functions && !p->accounting.waits)
+		return "of the whole machine (-a) no waits are seen: -p NAME shows locks\n\n";
+	return "no thread has waited for a lock\n\n";
+}
+
 static int print_locks(struct printer *pr, struct parties *t)
 {
 	struct lock *locks = calloc(t->cnt + 1, sizeof(*locks));
@@ -378,12 +389,7 @@ static int print_locks(struct printer *pr, struct parties *t)
 			printer__style(pr, STYLE_PLAIN));
 	for (size_t i = 0; i < cnt && !err; i++)
 		err = print_lock(pr, t, &locks[i], whole);
-	fputs(cnt ? "\n"
-	      : pr->profile->sample_period_ns || pr->profile->waits
-		      ? "no thread has waited for a lock\n\n"
-		      : "locks come with samples: --sample-rate 97; or with single calls: "
-			"--calls\n\n",
-	      pr->out);
+	fputs(cnt ? "\n" : why_none(pr->profile), pr->out);
 	free(locks);
 	return err;
 }
