@@ -104,6 +104,10 @@ class Filters(harness.TestCase):
         self.assertNotIn("leaves out", self.said("-F", "libc.so.6:malloc", "-N", "libnothing.so:f"))
         said = self.said("-f", "folded", "--hist", "fib")
         self.assertIn("--hist: folded draws no histograms; tree and flat do", said)
+        # Nor is anything but folded stacks turned round.
+        self.assertIn("--reverse: folded stacks are reversed (-f folded), svg is not",
+                      self.said("-f", "svg", "-w", "off", "--reverse"))
+        self.assertNotIn("--reverse", self.said("-f", "folded", "--reverse"))
 
     def test_no_such_object(self):
         target = self.target("shapes-linked")

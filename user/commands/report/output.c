@@ -92,6 +92,9 @@ int output__open(struct output *out, const struct options *o)
 			 path_base(o->output));
 	if (o->hists_cnt && out->sink != &sink_tree && out->sink != &sink_flat)
 		log_warn("--hist: %s draws no histograms; tree and flat do (-f)", out->sink->name);
+	if (out->opts.reverse && out->sink != &sink_folded)
+		log_warn("--reverse: folded stacks are reversed (-f folded), %s is not",
+			 out->sink->name);
 	out->opts.interval = o->interval_ns != 0;
 	/* -v leaves nothing out of tables, however long their lines become. */
 	out->opts.prose_columns = o->output ? 0 : fold__columns(STDOUT_FILENO);
