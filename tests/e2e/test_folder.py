@@ -89,26 +89,45 @@ class Folder(harness.TestCase):
         self.assertIn(self.outer(), (3, 8))
         self.assertEqual(self.numbers(), list(range(1, len(self.names()) + 1)))
 
-    def test_full_disk(self):
-        """What cannot be written waits for the next interval."""
+    @contextlib.contextmanager
+    def full_disk(self):
+        """The folder is on one; the name of the file that fills it."""
         os.mkdir(self.folder)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.folder], check=True)
         try:
-            filler = os.open(os.path.join(self.folder, ".filler"), os.O_CREAT | os.O_WRONLY)
+            name = os.path.join(self.folder, ".filler")
+            filler = os.open(name, os.O_CREAT | os.O_WRONLY)
             with contextlib.suppress(OSError):
                 while os.write(filler, bytes(4096)):
                     pass
             os.close(filler)
+            yield name
+        finally:
+            subprocess.run(["umount", "-l", self.folder], check=True)
+
+    def test_full_disk(self):
+        """What cannot be written waits for the next interval."""
+        with self.full_disk() as filler:
             tracer = self.record("0.3")
             self.steps.step("3")
             self.assertTrue(tracer.stderr.wait_lines("proftrace: cannot write"))
             self.assertEqual(self.names(), [])
-            os.unlink(os.path.join(self.folder, ".filler"))
+            os.unlink(filler)
             self.assertEqual(self.wait_calls(3), 3)
             tracer.signal(signal.SIGINT)
             self.assertEqual(tracer.finish().status, 0)
-        finally:
-            subprocess.run(["umount", "-l", self.folder], check=True)
+
+    def test_full_disk_at_the_end(self):
+        """What no interval could take up is lost, which is an error."""
+        with self.full_disk():
+            tracer = self.record("30")
+            self.steps.step("3")
+            tracer.signal(signal.SIGINT)
+            done = tracer.finish()
+            self.assertEqual(done.status, 1, str(done))
+            self.assertIn("cannot write", done.stderr)
+            self.assertIn("what was found since the last recording is lost", done.stderr)
+            self.assertEqual(self.names(), [])
 
     def test_options(self):
         for options, said in ((("-i", "1"), "-o names the folder"),

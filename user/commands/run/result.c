@@ -489,5 +489,11 @@ int result__finish(struct run *r, const char *reason)
 		err = recorder__end(r->recorder, reason);
 	if (!err)
 		run_account(r, &figures);
+	/* An agent's supervisor counts that. */
+	if (!err && r->untold && !r->o->share) {
+		log_error("what was found since the last recording is lost: it could not be "
+			  "written");
+		err = -EIO;
+	}
 	return err;
 }
