@@ -184,6 +184,16 @@ class Top(harness.TestCase):
         self.assertEqual(done.stderr, "proftrace: top needs a terminal; in a pipe, -i 1 shows what "
                          "is new each second\n")
 
+    def test_unknown_terminal(self):
+        """Nothing is attached then."""
+        for kind in "", "no-such-terminal", "dumb":
+            done = self.process("script", "-qec", f"{PROFTRACE} top -p {self.target_process.pid}",
+                                "/dev/null", env={**os.environ, "TERM": kind},
+                                stdin=subprocess.DEVNULL).finish()
+            self.assertEqual(done.status, 1, str(done))
+            self.assertEqual(done.stdout.strip(), "proftrace: top knows no terminal of this kind: "
+                             "is TERM right?")
+
     def test_wrong_options(self):
         for words in (["--", "true"], ["-p", "1", "-o", "x"], ["-p", "1", "--calls"]):
             done = self.process(PROFTRACE, "top", *words).finish()

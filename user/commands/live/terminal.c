@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "live/terminal_kind.h"
 #include "top/canvas.h"
 #include "top/top.h"
 #include "util/log.h"
@@ -31,10 +32,15 @@ static void choose_locale(void)
 
 int terminal__check(void)
 {
-	if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-		return 0;
-	log_error("top needs a terminal; in a pipe, -i 1 shows what is new each second");
-	return -ENOTTY;
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		log_error("top needs a terminal; in a pipe, -i 1 shows what is new each second");
+		return -ENOTTY;
+	}
+	if (!terminal_kind__is_known()) {
+		log_error("top knows no terminal of this kind: is TERM right?");
+		return -ENOTTY;
+	}
+	return 0;
 }
 
 int terminal__start(void)
