@@ -657,14 +657,21 @@ static void pauses_do_not_count(void **state)
 	assert_int_equal(p.accounting.cpu_ns, SECOND + 40010 * CALL_NS);
 }
 
+static pid_t child_that_has_ended(void)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	return pid;
+}
+
 /* What a process had that has ended while probes were put in was before the run. */
 static void who_ends_before_the_start_has_no_time(void **state)
 {
-	struct target_process ended = {.pid = fork()};
+	struct target_process ended = {.pid = child_that_has_ended()};
 
-	if (!ended.pid)
-		_exit(0);
-	assert_int_equal(waitpid(ended.pid, NULL, 0), ended.pid);
 	target.processes = &ended;
 	target.processes_cnt = 1;
 	world.ended_ns = 7 * SECOND;
@@ -687,7 +694,7 @@ static uint64_t cpu_of(pid_t pid)
  * need not have called anything. */
 static void children_have_what_they_run_from_the_start_on(void **state)
 {
-	struct target_process named = {.pid = 1};
+	struct target_process named = {.pid = child_that_has_ended()};
 	uint64_t before_ns, start_ns;
 
 	inputs.children = true;

@@ -148,12 +148,20 @@ bool life__knows(const struct life *l, pid_t pid)
 	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.tgids), &tgid, &kind);
 }
 
+static int cmp_pids(const void *a, const void *b)
+{
+	pid_t one = *(const pid_t *)a, other = *(const pid_t *)b;
+
+	return (one > other) - (one < other);
+}
+
+/* Where a process ends amid the walk that begins again, and comes by others once more. */
 size_t life__followed(const struct life *l, pid_t *pids, size_t cap)
 {
 	int fd = bpf_map__fd(l->skel->maps.tgids);
 	uint32_t tgid, next, kind;
 	bool more = !bpf_map_get_next_key(fd, NULL, &next);
-	size_t cnt = 0;
+	size_t cnt = 0, single = 0;
 
 	while (more && cnt < cap) {
 		tgid = next;
@@ -161,7 +169,12 @@ size_t life__followed(const struct life *l, pid_t *pids, size_t cap)
 		if (!bpf_map_lookup_elem(fd, &tgid, &kind) && kind & WIRE_TGID_FOLLOWED)
 			pids[cnt++] = tgid;
 	}
-	return cnt;
+	qsort(pids, cnt, sizeof(*pids), cmp_pids);
+	for (size_t i = 0; i < cnt; i++) {
+		if (!i || pids[i] != pids[i - 1])
+			pids[single++] = pids[i];
+	}
+	return single;
 }
 
 bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation)
