@@ -50,11 +50,12 @@ const volatile bool waits_shared = false;
 /* Waits of one thread that look alike: in one system call, with the same instruction, stack pointer
  * and first argument; or all for which it was preempted. */
 struct wait_habit {
-	u64 hash;   /* of the place's entry where such a wait was found last */
-	u32 place;  /* that entry, plus 1; 0: none */
-	u32 tag;    /* tells such waits from others that have this place in the table */
-	u32 period; /* a stretch of time, by its number, */
-	u32 looks;  /* and so many of them were looked at in it, each for itself */
+	u64 hash;    /* of the place's entry where such a wait was found last */
+	u32 place;   /* that entry, plus 1; 0: none */
+	u32 tag;     /* tells such waits from others that have this place in the table */
+	u32 period;  /* a stretch of time, by its number, */
+	u32 looks;   /* and so many of them were looked at in it, each for itself */
+	s64 owed_ns; /* of short ones that were not: their time, less what stands for them */
 };
 
 struct {
@@ -79,6 +80,7 @@ struct wire_wait_counts wait_counts[WIRE_CPUS] WRITTEN __attribute__((aligned(64
 #define WAIT_LOOKS	16
 #define PREEMPTED_LOOKS 128 /* in whatever call: so many are mostly shorter than that */
 #define WAIT_SHARE	16
+#define WAIT_BACK	4 /* one part in 2^4: see stands_for() */
 
 /* Of include/linux/sched.h: */
 #define TASK_DEAD_STATE 0x80	   /* TASK_DEAD */
@@ -372,6 +374,7 @@ __noinline u32 share_wait(struct wire_waiter *waiter, u32 call, u64 now)
 	if (habit->tag != tag) {
 		habit->tag = tag;
 		habit->place = habit->looks = 0;
+		habit->owed_ns = 0;
 	}
 	if (habit->period != period) {
 		habit->period = period;
@@ -471,17 +474,50 @@ __noinline u32 wait_blame(struct wire_wait *w, u32 place, u64 ns)
 	return 0;
 }
 
+/* The habit of a wait at that place in the table, plus 1; NULL: it is another thread's by now. */
+static __always_inline struct wait_habit *habit_of(const struct wire_waiter *waiter, u32 place)
+{
+	u32 at = waiter->habit - 1;
+	struct wait_habit *habit = waiter->habit ? bpf_map_lookup_elem(&wait_habits, &at) : 0;
+
+	return habit && habit->place == place ? habit : 0;
+}
+
+/*
+ * The time, in ns, for which a short wait of `ns` counts that stands for WAIT_SHARE: as often its
+ * own. That is right on average, but sums would stray as far as a random walk does, and a thread
+ * wait longer than there was time. So what its like took indeed, less what stands for that, is
+ * paid back, a part at a time, as all at once it would go by how often waits are at a place, and
+ * not by how long they are there.
+ */
+static __always_inline u64 stands_for(struct wait_habit *habit, u64 ns)
+{
+	u64 others = ns * (WAIT_SHARE - 1);
+	s64 back;
+
+	if (!habit)
+		return ns + others;
+	habit->owed_ns -= others;
+	back = habit->owed_ns >> WAIT_BACK;
+	if (back < -(s64)others)
+		back = -(s64)others;
+	habit->owed_ns -= back;
+	return ns + others + back;
+}
+
 /* A thread goes on. User space reads `since` before and after the others. */
 static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 {
 	struct wire_waiter *waiter = waiter_of(task);
 	u64 pid_tgid = thread_of(task), since, woken;
+	struct wait_habit *habit;
 	struct wire_wait *w;
-	u32 share;
+	u32 share, place;
 
 	if (!waiter || !waiter->wait || waiter->pid_tgid != pid_tgid)
 		return;
-	w = wait_at(waiter->wait - 1);
+	place = waiter->wait;
+	w = wait_at(place - 1);
 	waiter->wait = 0;
 	if (!w)
 		return;
@@ -492,8 +528,12 @@ static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 	if (!since || now <= since)
 		return;
 	share = now - since < WIRE_WAIT_LONG_NS ? waiter->share : 1;
-	if (!share)
+	habit = share != 1 ? habit_of(waiter, place) : 0;
+	if (!share) {
+		if (habit)
+			habit->owed_ns += now - since;
 		return;
+	}
 	if (woken && woken < now && w->call != WIRE_WAIT_PREEMPTED) {
 		if (woken < since)
 			woken = since;
@@ -501,7 +541,7 @@ static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 		if (waiter->waker)
 			wait_blame(w, waiter->waker, (woken - since) * share);
 	}
-	w->ns += (now - since) * share;
+	w->ns += share == 1 ? now - since : stands_for(habit, now - since);
 	w->cnt += share;
 }
 

@@ -122,6 +122,17 @@ class Waits(harness.TestCase):
         self.assertGreater(accounting["waits_estimated"], 0.8 * accounting["waits"])
         self.assertLess(accounting["waits_estimated"], accounting["waits"])
 
+    def test_often_and_uneven(self):
+        """Few are looked at, and stand for the others; what these took indeed makes the sum right.
+        There is no exact call that they were in, which would tell it."""
+        document, done = self.profile_pid("often", 8000, 8, 300, options=(
+            "--sample-rate", "97", "-F", "main", "--max-overhead", "5"))
+        waited = self.waited({**document, "threads": [
+            thread for thread in document["threads"] if thread["tid"] == thread["pid"]]})
+        self.assertGreater(document["accounting"]["waits_estimated"], 4000)
+        ns = self.below(waited, "ask") + self.below(waited, "[preempted]")
+        self.assertAlmostEqual(ns / done.counts["off_ns"], 1, delta=0.08, msg=str(waited))
+
     def test_often_without_a_budget(self):
         document, done = self.profile_command("often", OFTEN, options=OPTIONS)
         truth = [done.counts["first_ns"], done.counts["second_ns"]]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * often [TIMES]: waits for another thread's answers, TIMES times through a pipe, two of three from
- * `ask_first` and one from `ask_second`, which have the same instruction and the same stack pointer
- * there. Each 200th answer takes 2 ms. Prints how long each waited, by this program's own
- * clock, in ns.
+ * often [TIMES [SELDOM [US]]]: waits for another thread's answers, TIMES times through a pipe, two
+ * of three from `ask_first` and one from `ask_second`, which have the same instruction and the same
+ * stack pointer there. Each answer in SELDOM (200) takes US (2,000) microseconds longer. Prints how
+ * long each waited, by this program's own clock, and how long the thread was off the CPU, in ns.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 
 #include "target.h"
 
-#define SELDOM 200
-#define MS     1000000
+static unsigned long seldom;
+static struct timespec long_time;
 
 enum { READS, WRITES };
 
@@ -22,7 +22,6 @@ static int questions[2], answers[2];
 /* Until the other end is closed. */
 static void *answer(void *arg)
 {
-	const struct timespec long_time = {.tv_nsec = 2 * MS};
 	char c;
 
 	while (read(questions[READS], &c, 1) == 1) {
@@ -37,7 +36,7 @@ static void *answer(void *arg)
 /* Adds how long the answer took to *sum. */
 TRACED void ask(unsigned long *sum, unsigned long number)
 {
-	char c = number % SELDOM == 0 ? 's' : 'q';
+	char c = number % seldom == 0 ? 's' : 'q';
 	unsigned long from;
 
 	if (write(questions[WRITES], &c, 1) != 1)
@@ -70,14 +69,29 @@ TRACED void outer(unsigned long times)
 	}
 }
 
+static unsigned long cpu_ns(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return time.tv_sec * 1000000000ul + time.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long times = argc > 1 ? strtoul(argv[1], NULL, 0) : 100000;
+	unsigned long times, from, from_cpu;
 	pthread_t thread;
 
+	target_begin(&argc, &argv);
+	times = target_arg(argc, argv, 1, 100000);
+	seldom = target_arg(argc, argv, 2, 200);
+	long_time.tv_nsec = target_arg(argc, argv, 3, 2000) * 1000;
 	if (pipe(questions) || pipe(answers) || pthread_create(&thread, NULL, answer, NULL))
 		return 1;
+	from = target_now_ns();
+	from_cpu = cpu_ns();
 	outer(times);
+	target_count("off_ns", target_now_ns() - from - (cpu_ns() - from_cpu));
 	close(questions[WRITES]);
 	pthread_join(thread, NULL);
 	target_count("first_ns", first_ns);
