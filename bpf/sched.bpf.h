@@ -182,7 +182,7 @@ static __always_inline bool is_on_probes_page(const struct task_struct *task, u6
  * those that do cannot sleep. But where a call has just returned to the kernel's page of probes,
  * its leave is yet to be seen.
  */
-__noinline u32 close_gone(u32 number, u64 now)
+__noinline u32 close_gone(u32 thread_number, u32 number, u64 now)
 {
 	struct wire_callstack *callstack = callstack_at(number);
 	const struct wire_frame *top = callstack ? frame_at(callstack->top) : 0;
@@ -198,9 +198,12 @@ __noinline u32 close_gone(u32 number, u64 now)
 	    !within(sp, callstack->lo, callstack->hi) ||
 	    is_on_probes_page(task, instruction_pointer(regs)))
 		return 0;
-	if (callstack->kind != WIRE_CALLSTACK_THREAD && !callstack_lock(callstack))
+	if (number == thread_number)
+		return frames_close(number, sp, now, CLOSE_GONE);
+	if (!callstack_lock(callstack))
 		return 0;
-	frames_close(number, sp, now, CLOSE_GONE);
+	if (callstack_is_beside(callstack, current_process()))
+		frames_close(number, sp, now, CLOSE_GONE);
 	callstack_unlock(callstack);
 	return 0;
 }
@@ -234,7 +237,7 @@ static __always_inline void cpu_is_left(const struct task_struct *task, bool wai
 	if (thread_stack->off_callstack && callstack)
 		callstack_back(callstack, number, now);
 	if (waits && thread_stack->off_callstack)
-		close_gone(thread_stack->off_callstack, now);
+		close_gone(number, thread_stack->off_callstack, now);
 }
 
 /* A thread goes on. */
