@@ -9,7 +9,7 @@ import time
 import harness
 from harness import program
 
-TRIES = 20  # figures that a busy machine makes uncertain are not kept
+TRIES = 60  # figures that a busy machine makes uncertain are not kept
 SPIN = "for ((i = 0; i < 200000; i++)); do :; done"
 CHILD_CALLS = 20000
 INTERVALS = 10
