@@ -337,6 +337,17 @@ static int make_map(const struct request *req, const struct fds *fds, struct fds
 	return 0;
 }
 
+/* Programs at tracepoints go as well: whoever asked may be long in taking the answer, as somebody
+ * reads the result. Returns how many links stay. */
+static int detach(struct service *s)
+{
+	int stay = links_close(&s->links);
+
+	if (s->skel)
+		loader__tracepoints(s->skel, TRACEPOINTS_DETACH);
+	return stay;
+}
+
 /* Does what a request asks for. False: there is no such request, or the other side has gone. */
 static bool obey(int socket, struct service *s, const struct request *req, struct fds *fds)
 {
@@ -359,7 +370,7 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 	else if (req->kind == LOAD_LATE)
 		answer = load_late(req, fds, &made);
 	else if (req->kind == DETACH)
-		answer = links_close(&s->links);
+		answer = detach(s);
 	else if (req->kind == TRACEPOINTS)
 		answer = s->skel ? loader__tracepoints(s->skel, req->what) : -ENOENT;
 	else if (req->kind == MAKE_MAP)
