@@ -258,7 +258,8 @@ static __always_inline void advance(u32 *last, u32 generation)
 	LOOP(ADVANCE_TRIES, advance_try, &a);
 }
 
-/* What the process has mapped by that change, the current one for 0, may run from here on. */
+/* Code that process `tgid` (0: the current one) has mapped by change `generation` may run from here
+ * on. */
 __noinline int maps_run(u32 tgid, u32 generation)
 {
 	if (!tgid)

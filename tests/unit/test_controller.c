@@ -667,7 +667,7 @@ static pid_t child_that_has_ended(void)
 	return pid;
 }
 
-/* What a process had that has ended while probes were put in was before the run. */
+/* CPU time of a process that has ended while probes were put in was before the run. */
 static void who_ends_before_the_start_has_no_time(void **state)
 {
 	struct target_process ended = {.pid = child_that_has_ended()};
@@ -710,7 +710,7 @@ static void children_have_what_they_run_from_the_start_on(void **state)
 	while (cpu_of(world.child) < start_ns + SECOND / 20)
 		;
 	assert_true(controller__cpu_ns(controller) >= SECOND / 20);
-	/* It ends: all that it has had is told. */
+	/* The child ends: the kernel tells all CPU time that it has had. */
 	world.child = 0;
 	world.cpu_ns = start_ns + SECOND;
 	assert_in_range(controller__cpu_ns(controller), SECOND, SECOND + start_ns - before_ns);

@@ -206,10 +206,10 @@ static void test_estimates_that_change(void **state)
 {
 	/* As uncertain as before, for longer. */
 	assert_int_equal(interval_error(1000, 300, 2000, 500), 400);
-	/* It is known better now how many there were. */
+	/* The later estimate knows better how many calls there were. */
 	assert_int_equal(interval_error(1000, 500, 1800, 300), 400);
 	assert_int_equal(interval_error(4000, 500, 3800, 300), 400);
-	/* It was more wrong than it was thought to be. */
+	/* The earlier estimate was more wrong than its error said. */
 	assert_int_equal(interval_error(4000, 500, 3000, 300), 1000);
 	assert_int_equal(interval_error(4000, 500, 3000, 600), 1000);
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/types.h>
 
 /*
  * The first of elements [0, cnt) for which `before` does not hold, `cnt` if it holds for all.
@@ -44,6 +45,26 @@ static inline int u64_order(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+static inline int pid_order(const void *a, const void *b)
+{
+	const pid_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* Puts process numbers in order and leaves each of them once. Returns how many are left. */
+static inline size_t sort_pids_once(pid_t *pids, size_t cnt)
+{
+	size_t different = 0;
+
+	qsort(pids, cnt, sizeof(*pids), pid_order);
+	for (size_t i = 0; i < cnt; i++) {
+		if (!different || pids[different - 1] != pids[i])
+			pids[different++] = pids[i];
+	}
+	return different;
 }
 
 #endif

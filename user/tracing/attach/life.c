@@ -12,6 +12,7 @@
 #include "target/process.h"
 #include "target/whom.h"
 #include "util/log.h"
+#include "util/search.h"
 
 #define LONG_WAIT_NS  3000000000ull /* planning the largest libraries takes a tenth of that */
 #define BRIEF_WAIT_NS 100000000ull  /* a look takes 2 ms, to give up return probes some 20 */
@@ -148,20 +149,14 @@ bool life__knows(const struct life *l, pid_t pid)
 	return !bpf_map_lookup_elem(bpf_map__fd(l->skel->maps.tgids), &tgid, &kind);
 }
 
-static int cmp_pids(const void *a, const void *b)
-{
-	pid_t one = *(const pid_t *)a, other = *(const pid_t *)b;
-
-	return (one > other) - (one < other);
-}
-
-/* Where a process ends amid the walk that begins again, and comes by others once more. */
+/* A walk over the table begins again where an entry goes amid it, as a process ends, and then comes
+ * by others once more. */
 size_t life__followed(const struct life *l, pid_t *pids, size_t cap)
 {
 	int fd = bpf_map__fd(l->skel->maps.tgids);
 	uint32_t tgid, next, kind;
 	bool more = !bpf_map_get_next_key(fd, NULL, &next);
-	size_t cnt = 0, single = 0;
+	size_t cnt = 0;
 
 	while (more && cnt < cap) {
 		tgid = next;
@@ -169,12 +164,7 @@ size_t life__followed(const struct life *l, pid_t *pids, size_t cap)
 		if (!bpf_map_lookup_elem(fd, &tgid, &kind) && kind & WIRE_TGID_FOLLOWED)
 			pids[cnt++] = tgid;
 	}
-	qsort(pids, cnt, sizeof(*pids), cmp_pids);
-	for (size_t i = 0; i < cnt; i++) {
-		if (!i || pids[i] != pids[i - 1])
-			pids[single++] = pids[i];
-	}
-	return single;
+	return sort_pids_once(pids, cnt);
 }
 
 bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation)

@@ -569,7 +569,6 @@ void tracer__end_detach(struct tracer *tr)
 	if (!link_holder__is_detached(tr->groups.link_holder, TELL_MS))
 		log_info("the probes are still being taken out");
 	link_holder__end_detach(tr->groups.link_holder);
-	link_holder__tracepoints(tr->groups.link_holder, TRACEPOINTS_DETACH);
 	if (tr->skel->data_written->stacks_unknown)
 		log_debug("%llu times the stack of an event could not be told",
 			  (unsigned long long)tr->skel->data_written->stacks_unknown);

@@ -200,8 +200,8 @@ enum tracer_probe {
 
 /*
  * For calibration, before anything else is attached: probes on code of our own, in a child of ours.
- * They stay until tracer__free(). The child's calls count, with all that is done at calls of the
- * target, from tracer__rehearse() to tracer__end_rehearsal(). Return 0 or -errno; silent.
+ * The probes stay until tracer__free(). The child's calls count, with all that is done at calls of
+ * the target, from tracer__rehearse() to tracer__end_rehearsal(). Return 0 or -errno; silent.
  */
 int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
 		      const struct own_probe *own, size_t cnt);

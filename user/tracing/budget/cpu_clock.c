@@ -67,7 +67,8 @@ static uint64_t read_named(struct cpu_clock *c, const struct budget_inputs *in)
 	return sum;
 }
 
-/* What other processes that live have had: followed children, or who has called something. */
+/* CPU time of other processes that live, in ns: of followed children, or of who has called
+ * something. */
 static uint64_t read_living(struct cpu_clock *c, const struct budget_inputs *in)
 {
 	uint64_t sum = 0;
@@ -88,7 +89,8 @@ static uint64_t read_living(struct cpu_clock *c, const struct budget_inputs *in)
 	return sum;
 }
 
-/* Those that end between the two looks are missing until the next time. */
+/* CPU time of other processes, ended or not, in ns since the start. One that ends between the two
+ * looks is missing until the next time. */
 static uint64_t read_others(struct cpu_clock *c, const struct budget_inputs *in)
 {
 	uint64_t sum = tracer__cpu_of_others(in->tracer);

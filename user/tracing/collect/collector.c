@@ -19,6 +19,7 @@
 #include "collect/usage.h"
 #include "timeline/stream.h"
 #include "util/log.h"
+#include "util/search.h"
 
 #define SEEN_AGAIN 4096 /* places that a poll looks at once more */
 
@@ -433,17 +434,10 @@ uint32_t collector__functions(const struct collector *c)
 	return c->seen_cnt;
 }
 
-static int compare_pids(const void *a, const void *b)
-{
-	const pid_t *x = a, *y = b;
-
-	return (*x > *y) - (*x < *y);
-}
-
 size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 {
 	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
-	size_t cnt = 0, different = 0;
+	size_t cnt = 0;
 
 	for (uint32_t i = 1; i < callstacks && cnt < cap; i++) {
 		const struct wire_callstack *callstack = &c->tables.callstacks[i];
@@ -454,12 +448,7 @@ size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 		    (!cnt || pids[cnt - 1] != pid))
 			pids[cnt++] = pid;
 	}
-	qsort(pids, cnt, sizeof(*pids), compare_pids);
-	for (size_t i = 0; i < cnt; i++) {
-		if (!different || pids[different - 1] != pids[i])
-			pids[different++] = pids[i];
-	}
-	return different;
+	return sort_pids_once(pids, cnt);
 }
 
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)

@@ -129,8 +129,8 @@ struct mapping_search {
 	struct process_map *p;
 };
 
-/* What the file goes by elsewhere in the result: an object's path may be the name that its process
- * was started by, that of a link. */
+/* The file's name elsewhere in the result: an object's path may be the name that its process was
+ * started by, as /usr/bin/redis-server, a link to redis-check-rdb. */
 static const char *name_of(const struct shares *w, uint32_t object, const struct mapping *m)
 {
 	if (object != NO_OBJECT)

@@ -49,7 +49,8 @@ struct graph {
 	double whole, least;
 	uint32_t rows; /* that are drawn, the whole's and threads' with them */
 	size_t left_out;
-	/* What estimates come from, in lines below the boxes; "": nothing is estimated. */
+	/* Text that says what estimates come from, as "paler: 97 samples a second", in lines below
+	 * the boxes; "": nothing is estimated. */
 	char note[ACCOUNTS_LINE + sizeof("paler: ")];
 };
 

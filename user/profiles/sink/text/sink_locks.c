@@ -354,7 +354,8 @@ static int print_lock(struct printer *pr, const struct parties *t, const struct 
 	return err;
 }
 
-/* What is said where there is no lock. Of a whole machine there are samples, but no waits. */
+/* The words where there is no lock to show. A run of the whole machine has samples, but no waits.
+ */
 static const char *why_none(const struct profile *p)
 {
 	if (!p->waits && !p->sample_period_ns)

@@ -83,7 +83,8 @@ void link_holder__hold(struct link_holder *k, bool hold);
 /* Waits until the probes of all links that were closed are out. */
 void link_holder__settle(struct link_holder *k);
 
-/* Closes all links; they are gone when link_holder__end_detach() returns. But those to a process
+/* Closes all links, then takes programs at tracepoints out; all are gone when
+ * link_holder__end_detach() returns. But links to a process
  * that a debugger is at stay until it has left, and the link holder with them: then a line is
  * logged. Whatever the link holder is asked for meanwhile waits for that end. */
 void link_holder__begin_detach(struct link_holder *k);
