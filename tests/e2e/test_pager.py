@@ -4,6 +4,7 @@
 import fcntl
 import os
 import pty
+import signal
 import struct
 import termios
 
@@ -102,6 +103,34 @@ class Pager(harness.TestCase):
                 self.assertEqual(lines[0], str(user), shown)
                 self.assertEqual(lines[1:5], none, shown)
                 self.assertEqual(status, 0)
+
+    def test_nothing_is_left_in_the_kernel_while_somebody_reads(self):
+        """Programs at tracepoints would go on running at each switch of the target."""
+        target = self.target("steps")
+        closed = self.path("closed")
+        os.mkfifo(closed)
+        master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 5, 80, 0, 0))
+        tracer = self.proftrace("-f", "flat", "-F", "outer", "-F", "inner", "-p", target.pid, stdout=slave,
+                                env={**os.environ, "TERM": "vt100", "PAGER": f"cat >/dev/null; cat {closed}"})
+        os.close(slave)
+        tracer.wait_tracing()
+        keeper = harness.keeper_of(tracer)
+
+        def links():
+            return {key for pid in (tracer.pid, keeper) for key in harness.Bpf.held_by(pid) if key[0] == "link"}
+
+        self.assertTrue(links())
+        target.go()
+        target.step("3")
+        tracer.signal(signal.SIGINT)
+        # Opening it waits for the pager, which has read all then.
+        with open(closed, "w", encoding="utf-8"):
+            self.assertTrue(harness.poll(lambda: not links()), links())
+            self.assertFalse(tracer.ended())
+        os.close(master)
+        self.assertEqual(tracer.finish().status, 0)
+        target.finish()
 
     def test_intervals_are_not_paged(self):
         shown, status = self.on_terminal("-q", "-f", "flat", "-i", "0.1", *UNLIMITED, "--", program("pace"), 1, 300,
