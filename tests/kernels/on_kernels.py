@@ -82,8 +82,9 @@ class Short(Case):
             accounting.get("samples_lost", 0)
         self.assertEqual(sum(node.get("samples", 0) for node, _, _ in harness.nodes_of(document)),
                          placed, accounting)
-        unwinds = harness.working("session", "uprobe_multi", "trace_event")
-        self.assertEqual(placed > 0, bool(unwinds), done)
+        # `doctor` would take half of a machine's time to say so.
+        unwinds = not os.uname().release.startswith("5.10.")
+        self.assertEqual(placed > 0, unwinds, done)
 
     def test_profiler_killed(self):
         """The target goes on as if nothing had been, and nothing remains (tearDown looks)."""
@@ -271,8 +272,8 @@ class Emulation(Case):
         return {f["name"]: f["site"] for f in json.loads(done.stdout)["functions"]
                 if f["name"].startswith("emul_")}
 
-    def test_entries(self):
-        for exits in "sites", "return", "none", "auto":
+    def check_entries(self, *kinds):
+        for exits in kinds:
             with self.subTest(exits):
                 sites = self.entry_sites("--exits", exits)
                 stepped = {name for name in sites if name.startswith("emul_not_")}
@@ -282,6 +283,12 @@ class Emulation(Case):
                 document = self.check_exact("emul", 100, 4, options=("--exits", exits))
                 self.assertGreaterEqual(document["probes"]["sites"]["emul"],
                                         len(sites) - len(stepped))
+
+    def test_entries(self):
+        self.check_entries("sites", "return")
+
+    def test_entries_with_no_exits_and_by_default(self):
+        self.check_entries("none", "auto")
 
     def test_entries_with_other_probes(self):
         """A line's program at the same instruction would see the registers behind it."""
