@@ -3,6 +3,7 @@
 budget begins within it."""
 
 import os
+import signal
 
 import harness
 from harness import PROFTRACE
@@ -102,6 +103,23 @@ class Survey(harness.TestCase):
             document, _ = self.run_busy(*options)
             self.assertEqual(document["budget"]["surveyed_ns"], 0, options)
             self.assertFalse([d for d in document["dropped"] if not d["at_ns"]], options)
+
+    def test_garbage_collectors_work_in_phases(self):
+        """Go's is not traced before bursts have met it: a survey hardly does. But where options
+        name functions all of them are wanted."""
+        target = self.target("gohash", 4, 10 ** 9)
+        target.go()
+        for options in ((), ("-F", "runtime.*", "-F", "main.*")):
+            tracer = self.process(PROFTRACE, "-f", "json", *LIMITED, *options, "-p", target.pid)
+            self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+            tracer.signal(signal.SIGINT)
+            dropped = self.document(tracer.finish())["dropped"]
+            phases = [drop for drop in dropped if drop["reason"].endswith("works in phases")]
+            self.assertEqual(bool(phases), not options, dropped)
+            self.assertEqual({drop["at_ns"] for drop in phases}, {0} if phases else set())
+            self.assertFalse([drop for drop in phases if not drop["name"].startswith("runtime.")])
+        target.popen.kill()
+        target.finish()
 
     def test_idle(self):
         """A target that does nothing shows nothing, and loses nothing."""

@@ -178,6 +178,20 @@ static void versions(void **state)
 	assert_int_equal(go_minor_version(""), -1);
 }
 
+static void memory_manager(void **state)
+{
+	assert_true(go_manages_memory("runtime.scanobject"));
+	assert_true(go_manages_memory("runtime.(*mheap).freeSpan.func1"));
+	assert_true(go_manages_memory("runtime.(*pallocBits).summarize"));
+	assert_true(go_manages_memory("runtime.gcBgMarkWorker"));
+	assert_false(go_manages_memory("runtime.mallocgc"));
+	assert_false(go_manages_memory("runtime.mapassign_faststr"));
+	assert_false(go_manages_memory("runtime.gopark"));
+	assert_false(go_manages_memory("main.scan"));
+	assert_false(go_manages_memory("runtime."));
+	assert_false(go_manages_memory("scanobject"));
+}
+
 #define INFO "\n.section .go.buildinfo,\"aw\"\n.ascii \"\\xff Go buildinf:\"\n.byte 8\n"
 #define TLSG(size)                                                                              \
 	".section .tbss,\"awT\",@nobits\n.globl runtime.tlsg\n.type runtime.tlsg,@tls_object\n" \
@@ -326,6 +340,7 @@ int main(void)
 		cmocka_unit_test(symbols_beside),
 		cmocka_unit_test(damaged_table),
 		cmocka_unit_test(versions),
+		cmocka_unit_test(memory_manager),
 		cmocka_unit_test(goids),
 		cmocka_unit_test(old_build_info),
 		cmocka_unit_test(thread_local_storage),

@@ -41,7 +41,8 @@ struct plan_function {
 	uint8_t exit;		/* enum exit_strategy */
 	uint64_t semaphore;	/* that of a static probe at its site, as in plan_site */
 	bool tail_jumps, loops_to_entry;
-	uint8_t arguments; /* number of the list of values that are read of its calls; 0: none */
+	bool works_in_phases; /* rests for long, and is called all the time then */
+	uint8_t arguments;    /* number of the list of values that are read of its calls; 0: none */
 	bool arguments_changed; /* some are wanted, but are not where they were where it is probed
 				 */
 	bool has_lines;		/* some of its lines are wanted: it is never dropped */

@@ -20,6 +20,7 @@
 #include "select/changes.h"
 #include "select/deny.h"
 #include "select/read_code.h"
+#include "symbol/go.h"
 #include "symbol/symtab.h"
 #include "util/array.h"
 #include "util/search.h"
@@ -217,6 +218,7 @@ static int add_function(struct worker *w, const struct code_site *site,
 		.arguments = w->now.arguments,
 		.exits = w->exits_cnt,
 		.symbol_index = w->now.wanted->symbol,
+		.works_in_phases = sym->is_go && go_manages_memory(sym->name),
 	};
 	return exit->strategy == EXIT_SITES ? add_exits(w, f) : 0;
 }

@@ -176,3 +176,68 @@ int go_layout__of(const struct elf_image *img, struct go_layout *layout)
 		return -ENOENT;
 	return 0;
 }
+
+/* Begins of names behind "runtime.", of Go 1.17 to 1.25: src/runtime/m*.go but for maps. */
+static const char *const memory_names[] = {
+	"(*activeSweep)",
+	"(*bucket)",
+	"(*fixalloc)",
+	"(*gc",
+	"(*lfstack)",
+	"(*limiterEvent)",
+	"(*mcache)",
+	"(*mcentral)",
+	"(*mheap)",
+	"(*mspan)",
+	"(*pageAlloc)",
+	"(*pageBits)",
+	"(*pageCache)",
+	"(*palloc",
+	"(*scav",
+	"(*spanInlineMarkBits)",
+	"(*spanSet",
+	"(*stackScanState)",
+	"(*sweep",
+	"(*wbBuf)",
+	"(*workbuf)",
+	"bgscavenge",
+	"bgsweep",
+	"bulkBarrier",
+	"findObject",
+	"finishsweep_m",
+	"freeSomeWbufs",
+	"freeSpecial",
+	"gc",
+	"getempty",
+	"greyobject",
+	"lfnodeValidate",
+	"mProf",
+	"mark",
+	"mergeSummaries",
+	"newMarkBits",
+	"nextMarkBit",
+	"prepareFreeWorkbufs",
+	"putempty",
+	"putfull",
+	"scan",
+	"sweep",
+	"sysHugePage",
+	"sysUnused",
+	"sysUsed",
+	"trygetfull",
+	"wbBufFlush",
+};
+
+bool go_manages_memory(const char *symbol)
+{
+	static const char package[] = "runtime.";
+
+	if (strncmp(symbol, package, sizeof(package) - 1))
+		return false;
+	symbol += sizeof(package) - 1;
+	for (size_t i = 0; i < sizeof(memory_names) / sizeof(*memory_names); i++) {
+		if (!strncmp(symbol, memory_names[i], strlen(memory_names[i])))
+			return true;
+	}
+	return false;
+}

@@ -22,4 +22,8 @@ int go_layout__of(const struct elf_image *img, struct go_layout *layout);
  * it says none. */
 int go_minor_version(const char *text);
 
+/* Whether a function of a Go program, by its symbol ("runtime.scanobject"), belongs to Go's memory
+ * manager: to its garbage collector, or to what this gives memory back to. */
+bool go_manages_memory(const char *symbol);
+
 #endif

@@ -236,6 +236,7 @@ static int load(struct run *r)
 		.interrupt_ns = samples__interrupt_ns(r->samples),
 		.burst_ns = wants_bursts(r->o) ? r->o->burst_ns : 0,
 		.surveys = wants_survey(r->o),
+		.all = !r->o->filters_cnt,
 		.tells = r->o->tells_overhead,
 		.sample_hot = r->o->sample_hot,
 		.children = r->o->children,

@@ -26,6 +26,7 @@ struct budget_inputs {
 	double load; /* CPUs that such a target kept busy, 0.25: a quarter of one; 0: unknown */
 	uint64_t burst_ns;   /* dropped functions are recorded for so long at a time; 0: never */
 	bool surveys;	     /* the target runs already: see survey.h */
+	bool all;	     /* functions are traced that no option names */
 	bool tells;	     /* without a limit: says what probes cost, if it is much */
 	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
 	bool children;	     /* forked children are traced as well, */
