@@ -412,7 +412,9 @@ int on_thread_exit(void *ctx)
 	u32 number;
 
 	KEEP_OWN_STACK(on_thread_exit, ctx);
-	traced = last && (thread_stack_of(task, &number) || is_target(process_now(task)));
+	traced = !filter_tgids
+			 ? ending_is_known(last)
+			 : last && (thread_stack_of(task, &number) || is_target(process_now(task)));
 	if (traced)
 		note_cpu_time();
 	thread_exit(last);

@@ -12,7 +12,8 @@
 
 #define STACK_MOST (1ull << 30) /* a process's first stack grows, but not farther */
 
-/* CPU time of processes that have ended: nobody can ask for it any more. */
+/* CPU time of processes that have ended: nobody can ask for it any more. Of those that map a file
+ * (without filter_tgids): whether they are in `cpu_of_others`, see ending_is_known(). */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 1024);
@@ -24,16 +25,40 @@ struct {
  * are followed no longer, and those that map a file. */
 u64 cpu_of_others WRITTEN = 0;
 
-/* The CPU time of the current process, of which no other thread is left. */
+/* Threads of a process that end side by side, at most, whose CPU time is added up. */
+#define ENDING_MOST 64
+
+/* A walk over the threads of a process that the kernel has not taken apart yet. */
+struct ending_walk {
+	u64 head, at; /* addresses of links of their list: its head, and the next one */
+	u64 ns;	      /* CPU time of those before */
+};
+
+static long ending_step(__attribute__((unused)) u32 i, struct ending_walk *w)
+{
+	const struct task_struct *t =
+		(void *)(w->at - bpf_core_field_offset(struct task_struct, thread_node));
+
+	if (!w->at || w->at == w->head)
+		return 1;
+	w->ns += FAR_FIELD(t, se.sum_exec_runtime);
+	w->at = (u64)FAR_FIELD(t, thread_node.next);
+	return 0;
+}
+
+/* The CPU time of the current process, of which no thread runs on. Others may be ending as well, on
+ * other CPUs: theirs is in the sum of those that have ended only a moment later. */
 static __always_inline u64 current_cpu_ns(void)
 {
-	const struct task_struct *task = current_task(), *leader = FAR_FIELD(task, group_leader);
-	u64 ns = FAR_FIELD(FAR_FIELD(task, signal), sum_sched_runtime) +
-		 FIELD(task, se.sum_exec_runtime);
+	const struct signal_struct *process = FAR_FIELD(current_task(), signal);
+	u64 ns = FAR_FIELD(process, sum_sched_runtime);
+	struct ending_walk w = {
+		.head = (u64)process + bpf_core_field_offset(process->thread_head),
+		.at = (u64)FAR_FIELD(process, thread_head.next),
+	};
 
-	if (FIELD(task, pid) != FIELD(task, tgid))
-		ns += FAR_FIELD(leader, se.sum_exec_runtime);
-	return ns;
+	LOOP(ENDING_MOST, ending_step, &w);
+	return ns + w.ns;
 }
 
 /* The current thread is the last of its process. */
@@ -77,6 +102,28 @@ static __always_inline struct wire_callstack *thread_stack_of(const struct task_
 {
 	*found = thread_stack_number(thread_of(task));
 	return *found ? callstack_at(*found) : 0;
+}
+
+#define NOTED_DOWN 1ull /* or'ed to the time of a process's birth: its CPU time has been */
+
+/*
+ * A thread ends of a process that maps a file (without filter_tgids), `last`: no other is left.
+ * Such a process is traced once any of its threads has called something, and its last one may have
+ * called nothing: so each one that has leaves a note as it ends. Returns whether the process's CPU
+ * time is to be noted down, which is once: of threads that end side by side each may be the last.
+ */
+__noinline u32 ending_is_known(u32 last)
+{
+	const struct task_struct *task = current_task();
+	u64 born = FAR_FIELD(FAR_FIELD(task, group_leader), start_boottime) & ~NOTED_DOWN, *known;
+	u32 tgid = current_process(), number;
+
+	known = bpf_map_lookup_elem(&cpu_of_ended, &tgid);
+	if ((!known || (*known & ~NOTED_DOWN) != born) && thread_stack_of(task, &number)) {
+		bpf_map_update_elem(&cpu_of_ended, &tgid, &born, known ? BPF_ANY : BPF_NOEXIST);
+		known = bpf_map_lookup_elem(&cpu_of_ended, &tgid);
+	}
+	return last && known && SWAP_IF(known, born, born | NOTED_DOWN);
 }
 
 /* The call stack of the goroutine that the current thread is on. 0: the runtime's own, or none that

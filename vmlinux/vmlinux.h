@@ -169,8 +169,9 @@ enum pid_type {
 
 struct signal_struct {
 	struct pid *pids[PIDTYPE_MAX];
-	atomic_t live;		  /* threads that have not ended */
-	__u64 sum_sched_runtime; /* of those that have */
+	atomic_t live;		      /* threads that have not ended */
+	struct list_head thread_head; /* of all that the kernel has not taken apart yet */
+	__u64 sum_sched_runtime;      /* of those that it has */
 };
 
 struct sched_entity {
@@ -376,6 +377,7 @@ struct task_struct {
 	__u64 start_boottime; /* since 5.5 */
 	__u64 self_exec_id;   /* programs that it has begun */
 	struct task_struct *real_parent, *group_leader;
+	struct list_head thread_node; /* in that of its process */
 	struct pid *thread_pid;
 	unsigned long sas_ss_sp; /* the signal stack */
 	unsigned long sas_ss_size;

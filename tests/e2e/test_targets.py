@@ -182,6 +182,21 @@ class Files(harness.TestCase):
         self.assertEqual(self.count(document, "apply"), 150)
         self.assertEqual(self.count(document, "main"), 50)
 
+    def test_cpu_time_of_processes_that_have_ended(self):
+        """Also where the thread that ends last has called nothing, and where two end at once."""
+        for how in "idle", "together":
+            with self.subTest(how):
+                tracer = self.proftrace("-f", "json", "-F", "work", "-x", program("ends"))
+                tracer.wait_tracing()
+                cpu_ns = calls = 0
+                for _ in range(10):
+                    done = self.process(program("ends"), how, 50).finish()
+                    calls += done.counts["work"]
+                    cpu_ns += done.numbers("CPU")["ns"]
+                document = self.document(tracer.interrupt())
+                self.assertEqual(self.count(document, "work"), calls)
+                self.assertAlmostEqual(document["accounting"]["cpu_ns"] / cpu_ns, 1, delta=0.05)
+
 
 class Commands(harness.TestCase):
     def test_status_is_passed_on(self):
