@@ -3,6 +3,7 @@
 
 import json
 import signal
+import time
 
 import harness
 from harness import PROFTRACE
@@ -57,6 +58,23 @@ class Machine(harness.TestCase):
         self.assertGreater(document["accounting"]["samples_taken"], 0)
         shown = self.process(PROFTRACE, "report", "-f", "tree", path).finish().stdout
         self.assertRegex(shown, r"estimated from [1-9]\S* samples of 10.3 ms CPU time each\n")
+
+    def test_samples_without_room(self):
+        """While nobody reads, the kernel's rings fill: what they have no room for is told."""
+        tracer = self.process(PROFTRACE, "-a", "-f", "json", "--sample-rate", "10000")
+        self.assertTrue(tracer.stderr.wait_lines("proftrace: looking at all processes"), tracer)
+        tracer.signal(signal.SIGSTOP)
+        began = time.process_time()
+        while time.process_time() < began + 1:  # of which the rings hold a fraction
+            pass
+        tracer.signal(signal.SIGCONT)
+        began = time.process_time()
+        while time.process_time() < began + 0.5:
+            pass
+        tracer.signal(signal.SIGINT)
+        accounting = json.loads(tracer.finish().stdout)["accounting"]
+        self.assertGreater(accounting["samples_lost"], 1000)
+        self.assertGreater(accounting["cpu_ns"], 1.4e9)
 
     def test_what_does_not_go(self):
         for words in (["-p", "1"], ["-F", "main"], ["--calls"], ["--", "true"], ["-l"],

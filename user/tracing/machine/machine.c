@@ -49,6 +49,7 @@ struct machine {
 	struct seen_path *paths;
 	size_t paths_cnt, paths_cap;
 	uint64_t samples, lost, period_ns;
+	uint64_t ring_lost; /* of these, in the rings */
 	uint64_t start_ns, stop_ns;
 	double start_time;
 	int err;
@@ -243,8 +244,14 @@ static void take(const struct sample *sample, void *ctx)
 
 int machine__poll(struct machine *m)
 {
+	uint64_t lost;
+
 	code_names__round(m->names);
 	sampler__read(m->sampler, take, m);
+	lost = sampler__lost(m->sampler) - m->ring_lost;
+	m->ring_lost += lost;
+	m->samples += lost;
+	m->lost += lost;
 	return 0;
 }
 

@@ -33,6 +33,7 @@ struct sampler {
 	struct ring *rings;
 	size_t rings_cnt;
 	size_t page_size;
+	uint64_t lost; /* samples that found no room in a ring */
 };
 
 /* A PERF_RECORD_SAMPLE with PERF_SAMPLE_IP and PERF_SAMPLE_TID. */
@@ -40,6 +41,12 @@ struct sample_record {
 	struct perf_event_header header;
 	uint64_t ip;
 	uint32_t pid, tid;
+};
+
+/* A PERF_RECORD_LOST: there is room again. */
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
 };
 
 /* Of a CPU, or of the current thread (cpu -1). */
@@ -237,6 +244,7 @@ static void ring_read(struct sampler *s, struct ring *r,
 		union {
 			struct perf_event_header header;
 			struct sample_record sample;
+			struct lost_record lost;
 		} record = {0};
 
 		ring_copy(data, ring_size, at, &record.header, sizeof(record.header));
@@ -256,6 +264,8 @@ static void ring_read(struct sampler *s, struct ring *r,
 			};
 
 			fn(&sample, ctx);
+		} else if (record.header.type == PERF_RECORD_LOST) {
+			s->lost += record.lost.lost;
 		}
 	}
 	__atomic_store_n(&r->page->data_tail, head, __ATOMIC_RELEASE);
@@ -265,4 +275,9 @@ void sampler__read(struct sampler *s, void (*fn)(const struct sample *sample, vo
 {
 	for (size_t i = 0; i < s->rings_cnt; i++)
 		ring_read(s, &s->rings[i], fn, ctx);
+}
+
+uint64_t sampler__lost(const struct sampler *s)
+{
+	return s->lost;
 }

@@ -44,4 +44,8 @@ void sampler__free(struct sampler *s); /* accepts NULL */
 void sampler__read(struct sampler *s, void (*fn)(const struct sample *sample, void *ctx),
 		   void *ctx);
 
+/* Samples so far that found no room in a ring, as nobody had read it for too long; the kernel tells
+ * of them once there is room again, so a sampler__read() or two later. */
+uint64_t sampler__lost(const struct sampler *s);
+
 #endif
