@@ -15,7 +15,7 @@
 #include "util/array.h"
 #include "util/search.h"
 
-#define PROCESSES_MAX 4096  /* whose mappings are kept */
+#define PROCESSES_MAX 4096  /* whose mappings are kept: those that were met last */
 #define MAPPINGS_MAX  65536 /* executable ones of a process */
 #define FILES_MAX     4096
 #define NAMES_MAX     65536 /* functions that samples have met; what comes later has no name */
@@ -45,7 +45,8 @@ struct code_mapping {
 
 struct process {
 	pid_t pid;
-	bool looked; /* in this round */
+	bool looked;   /* in this round */
+	uint64_t last; /* number of the look when it was met last */
 	struct code_mapping *mappings;
 	size_t cnt, cap;
 };
@@ -64,6 +65,7 @@ struct code_names {
 	size_t files_cnt, files_cap;
 	struct process *processes;
 	size_t processes_cnt, processes_cap;
+	uint64_t looks;
 	struct code_name *names;
 	size_t names_cnt, names_cap;
 };
@@ -280,17 +282,34 @@ static const struct code_mapping *find_mapping(const struct process *p, uint64_t
 	return NULL;
 }
 
+/* Forgets the process that was met longest ago: it has ended, most likely. */
+static void forget_one(struct code_names *c)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 1; i < c->processes_cnt; i++) {
+		if (c->processes[i].last < c->processes[oldest].last)
+			oldest = i;
+	}
+	code_names__forget(c, c->processes[oldest].pid);
+}
+
 static struct process *process_of(struct code_names *c, pid_t pid)
 {
-	for (size_t i = 0; i < c->processes_cnt; i++) {
-		if (c->processes[i].pid == pid)
-			return &c->processes[i];
+	size_t i = 0;
+
+	while (i < c->processes_cnt && c->processes[i].pid != pid)
+		i++;
+	if (i == c->processes_cnt) {
+		if (i == PROCESSES_MAX)
+			forget_one(c);
+		if (ARRAY_RESERVE(&c->processes, c->processes_cnt, &c->processes_cap))
+			return NULL;
+		i = c->processes_cnt++;
+		c->processes[i] = (struct process){.pid = pid};
 	}
-	if (c->processes_cnt >= PROCESSES_MAX ||
-	    ARRAY_RESERVE(&c->processes, c->processes_cnt, &c->processes_cap))
-		return NULL;
-	c->processes[c->processes_cnt] = (struct process){.pid = pid};
-	return &c->processes[c->processes_cnt++];
+	c->processes[i].last = ++c->looks;
+	return &c->processes[i];
 }
 
 int64_t code_names__find(struct code_names *c, pid_t pid, uint64_t ip, bool in_kernel)
