@@ -6,7 +6,7 @@ import signal
 import time
 
 import harness
-from harness import PROFTRACE
+from harness import PROFTRACE, program
 
 
 class Machine(harness.TestCase):
@@ -75,6 +75,30 @@ class Machine(harness.TestCase):
         accounting = json.loads(tracer.finish().stdout)["accounting"]
         self.assertGreater(accounting["samples_lost"], 1000)
         self.assertGreater(accounting["cpu_ns"], 1.4e9)
+
+    def test_more_files_than_may_be_open(self):
+        """The limit that a shell has is not that of a service or of root."""
+        tracer = self.process("sh", "-c", 'ulimit -Sn 48 && exec "$@"', "sh", PROFTRACE, "-a", "-f",
+                              "json", "-i", "0.5", "--sample-rate", "1000")
+        self.assertTrue(tracer.stderr.wait_lines("proftrace: looking at all processes"), tracer)
+        targets = [self.process(self.copy(program("busy"), f"busy{i}"), 1) for i in range(48)]
+        missing = {target.pid for target in targets}
+        seen = 0
+
+        def all_known():
+            nonlocal seen
+            lines = tracer.stdout.text().splitlines()[:-1]
+            for document in map(json.loads, lines[seen:]):
+                missing.difference_update(pid for pid in list(missing)
+                                          if "inner" in self.functions_of(document, pid))
+            seen = len(lines)
+            return not missing
+
+        self.assertTrue(harness.poll(all_known, harness.TIMEOUT), f"{len(missing)} not known")
+        for target in targets:
+            target.finish()
+        tracer.signal(signal.SIGINT)
+        self.assertEqual(tracer.finish().status, 0)
 
     def test_what_does_not_go(self):
         for words in (["-p", "1"], ["-F", "main"], ["--calls"], ["--", "true"], ["-l"],
