@@ -1361,9 +1361,28 @@ static void lines_of_open_calls_outlive_threads(void **state)
 	assert_int_equal(usage.ns, 12 * 40);
 }
 
+/* Call stacks of two processes take turns, as goroutines of two servers; a third process begins. */
+static void processes_are_found_behind_many_call_stacks(void **state)
+{
+	pid_t pids[4];
+
+	for (uint32_t i = 0; i < 10; i++)
+		bpf_callstack(NOBODY + 1 - i % 2, NOBODY + i, "x");
+	bpf_callstack(NOBODY + 2, NOBODY + 10, "x");
+	assert_int_equal(collector__processes(collector, pids, 4), 3);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pids[i], NOBODY + i);
+	/* No more than there is room for. */
+	bpf_callstack(NOBODY + 3, NOBODY + 11, "x");
+	bpf_callstack(NOBODY + 4, NOBODY + 12, "x");
+	assert_int_equal(collector__processes(collector, pids, 4), 4);
+	assert_int_equal(pids[3], NOBODY + 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(processes_are_found_behind_many_call_stacks),
 		TEST(nothing_recorded),
 		TEST(finished_paths),
 		TEST(estimated_calls),

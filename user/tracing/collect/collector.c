@@ -443,10 +443,13 @@ size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap)
 		const struct wire_callstack *callstack = &c->tables.callstacks[i];
 		pid_t pid = callstack->owner >> 32;
 
-		/* Threads of a process mostly stand side by side. */
+		/* Threads of a process mostly stand side by side; but those of several may take
+		 * turns, thousands of times. */
 		if (callstack->state == WIRE_CALLSTACK_READY && !callstack->exit_ns &&
 		    (!cnt || pids[cnt - 1] != pid))
 			pids[cnt++] = pid;
+		if (cnt == cap)
+			cnt = sort_pids_once(pids, cnt);
 	}
 	return sort_pids_once(pids, cnt);
 }
