@@ -259,6 +259,20 @@ class Detached(Switched):
         document = self.document(tracer.interrupt())
         self.assertEqual(self.outer_inner(document), (8000, 8000))
 
+    @harness.long
+    def test_as_often_as_numbers_of_probes_come_again(self):
+        """A thread that has called nothing meanwhile may have met probes with any number last."""
+        target, tracer = self.steps("-F", "outer")
+        target.step("3")
+        for _ in range(66):
+            self.switch(tracer, OFF)
+            self.says(tracer, OUT)
+            self.switch(tracer, ON)
+        target.step("3")
+        counts = target.finish().counts
+        self.assertEqual(counts.pop("inner"), 6)
+        self.assert_counts(self.document(tracer.finish()), counts)
+
     def test_with_a_budget(self):
         """What it has dropped stays so, and what it keeps is counted anew."""
         target = self.target("busy", "2")

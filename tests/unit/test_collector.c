@@ -1379,9 +1379,22 @@ static void processes_are_found_behind_many_call_stacks(void **state)
 	assert_int_equal(pids[3], NOBODY + 3);
 }
 
+static void hits_are_forgotten_by_all_threads(void **state)
+{
+	uint32_t one = bpf_callstack(NOBODY, NOBODY, "x"),
+		 two = bpf_callstack(NOBODY, NOBODY + 1, "y");
+
+	bpf.callstacks[one].hit_function = MAIN;
+	bpf.callstacks[two].hit_function = WORK;
+	collector__forget_hits(collector);
+	assert_int_equal(bpf.callstacks[one].hit_function, UINT32_MAX);
+	assert_int_equal(bpf.callstacks[two].hit_function, UINT32_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(hits_are_forgotten_by_all_threads),
 		TEST(processes_are_found_behind_many_call_stacks),
 		TEST(nothing_recorded),
 		TEST(finished_paths),

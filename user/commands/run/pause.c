@@ -77,6 +77,10 @@ static int go_on(struct run *r, uint64_t *at_ns)
 
 	if (err)
 		return err;
+	/* The generation of the probes comes again some day, and a thread may have hit nothing
+	 * meanwhile: of 65 to 127 times that they were taken out and put in its next call would be
+	 * another probe's. */
+	collector__forget_hits(r->collector);
 	*at_ns = now_ns();
 	s->suspended = s->off = s->rests = false;
 	s->paused_ns += *at_ns - s->since_ns;

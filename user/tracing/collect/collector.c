@@ -288,6 +288,15 @@ static void forget_hits(struct collector *c, const uint32_t *functions, size_t c
 	}
 }
 
+void collector__forget_hits(struct collector *c)
+{
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
+
+	for (uint32_t i = 1; i < callstacks; i++)
+		__atomic_store_n(&c->tables.callstacks[i].hit_function, UINT32_MAX,
+				 __ATOMIC_RELAXED);
+}
+
 void collector__restore(struct collector *c, const uint32_t *functions, size_t cnt)
 {
 	forget_hits(c, functions, cnt);

@@ -58,6 +58,10 @@ int collector__usage_of_used(struct collector *c, struct function_usage *usage, 
  * false if that cannot be. */
 bool collector__drop(struct collector *c, uint32_t function, uint32_t every);
 
+/* Threads forget that hits were another probe's business, so that probes of any generation count
+ * from now on. Only while the gate is closed, and no program runs that has found it open. */
+void collector__forget_hits(struct collector *c);
+
 /* Has calls of dropped functions recorded again, whose probes are in once more. */
 void collector__restore(struct collector *c, const uint32_t *functions, size_t cnt);
 
