@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 
 import harness
 from harness import NOBODY, PYTHON, program
@@ -181,6 +182,30 @@ class Files(harness.TestCase):
         document = self.document(tracer.interrupt())
         self.assertEqual(self.count(document, "apply"), 150)
         self.assertEqual(self.count(document, "main"), 50)
+
+    def test_cpu_time_before_the_start(self):
+        """What a process has had by then is none of the run's, whether it lives on or ends."""
+        for ends in False, True:
+            with self.subTest(ends=ends):
+                path = self.copy(program("ends"), f"ends-{ends}")
+                target = self.process(path, "idle", 1000000)
+                clock = ~target.pid << 3 | 2  # as clock_getcpuclockid(3) has it
+
+                def had(ns):
+                    return lambda: time.clock_gettime_ns(clock) > ns
+
+                self.assertTrue(harness.poll(had(1e9), harness.TIMEOUT))
+                before_ns = time.clock_gettime_ns(clock)
+                tracer = self.proftrace("-f", "json", "-F", "work", "-x", path).wait_tracing()
+                self.assertTrue(harness.poll(had(time.clock_gettime_ns(clock) + 5e8),
+                                             harness.TIMEOUT))
+                after_ns = time.clock_gettime_ns(clock)
+                if ends:
+                    target.kill()
+                cpu_ns = self.document(tracer.interrupt())["accounting"]["cpu_ns"]
+                self.assertGreater(cpu_ns, 4e8)
+                self.assertLess(cpu_ns, after_ns - before_ns + 9e8)
+                target.kill()
 
     def test_cpu_time_of_processes_that_have_ended(self):
         """Also where the thread that ends last has called nothing, and where two end at once."""

@@ -3,12 +3,16 @@
  * Processes that live are asked. Of the target's own that have ended the kernel side has kept what
  * they had, each apart; of followed children, and of processes that map a file, their sum: there
  * may be hundreds a second. Those of them that live are found in the list of who is traced, or,
- * where everybody is who maps a file, by what they have called.
+ * where everybody is who maps a file, by what they have called. What these had before the start is
+ * known as all processes' clocks were read then.
  */
 #include "budget/cpu_clock.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "attach/life.h"
 #include "attach/tracer.h"
@@ -17,6 +21,7 @@
 #include "target/process.h"
 #include "target/target.h"
 #include "util/array.h"
+#include "util/clock.h"
 
 #define MAX_PROCESSES 4096 /* at a time */
 
@@ -67,6 +72,52 @@ static uint64_t read_named(struct cpu_clock *c, const struct budget_inputs *in)
 	return sum;
 }
 
+static int by_pid(const void *a, const void *b)
+{
+	const struct process_clock *x = a, *y = b;
+
+	return (x->pid > y->pid) - (x->pid < y->pid);
+}
+
+/* Reads the clocks of all processes. */
+static void note_older(struct cpu_clock *c)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+
+	c->start_ticks = clock_ns(CLOCK_BOOTTIME) / (1000000000 / sysconf(_SC_CLK_TCK));
+	c->older_cnt = 0;
+	while (dir && (entry = readdir(dir))) {
+		struct process_clock p = {.pid = atoi(entry->d_name)};
+
+		if (p.pid <= 0 || process__cpu_ns(p.pid, &p.start_ns))
+			continue;
+		if (ARRAY_RESERVE(&c->older, c->older_cnt, &c->older_cap))
+			break;
+		c->older[c->older_cnt++] = p;
+	}
+	if (dir)
+		closedir(dir);
+	if (c->older_cnt)
+		qsort(c->older, c->older_cnt, sizeof(*c->older), by_pid);
+}
+
+/* A process is seen that lives and counts: what it had had at the start, in ns, if it has not been
+ * seen before; 0: it has, or is younger. */
+static uint64_t had_before(struct cpu_clock *c, pid_t pid)
+{
+	const struct process_clock key = {.pid = pid};
+	struct process_clock *p = NULL;
+
+	if (c->older_cnt)
+		p = bsearch(&key, c->older, c->older_cnt, sizeof(*c->older), by_pid);
+	if (!p || p->ended)
+		return 0;
+	p->ended = true;
+	/* Its number may be another one's by now. */
+	return process__started(pid) <= c->start_ticks ? p->start_ns : 0;
+}
+
 /* CPU time of other processes that live, in ns: of followed children, or of who has called
  * something. */
 static uint64_t read_living(struct cpu_clock *c, const struct budget_inputs *in)
@@ -83,8 +134,10 @@ static uint64_t read_living(struct cpu_clock *c, const struct budget_inputs *in)
 	for (size_t i = 0; i < c->pids_cnt; i++) {
 		uint64_t ns;
 
-		if (!is_named(c, c->pids[i]) && !process__cpu_ns(c->pids[i], &ns))
-			sum += ns;
+		if (is_named(c, c->pids[i]) || process__cpu_ns(c->pids[i], &ns))
+			continue;
+		sum += ns;
+		c->others_start_ns += had_before(c, c->pids[i]);
 	}
 	return sum;
 }
@@ -106,6 +159,8 @@ uint64_t cpu_clock__read(struct cpu_clock *c, const struct budget_inputs *in, bo
 	if (starting) {
 		c->others_start_ns = tracer__cpu_of_others(in->tracer);
 		c->held_start_ns = tracer__held_ns(in->tracer);
+		if (!in->target->processes_cnt)
+			note_older(c);
 	}
 	for (size_t i = 0; starting && i < in->target->processes_cnt; i++)
 		add(c, in->target->processes[i].pid, true);
@@ -148,6 +203,7 @@ bool cpu_clock__has(const struct cpu_clock *c, pid_t pid)
 void cpu_clock__clear(struct cpu_clock *c)
 {
 	free(c->processes);
+	free(c->older);
 	free(c->pids);
 	*c = (struct cpu_clock){0};
 }

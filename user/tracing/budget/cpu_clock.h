@@ -19,6 +19,12 @@ struct cpu_clock {
 		uint64_t start_ns, last_ns;
 	} * processes;
 	size_t cnt, cap;
+	/* Where all that map a file are traced: all processes that there were at the start, by
+	 * number, `ended` if they are not to be looked for any more; and when that was, in ticks
+	 * since the boot. */
+	struct process_clock *older;
+	size_t older_cnt, older_cap;
+	uint64_t start_ticks;
 	/* Followed children that live, or who has called something, named or not; and the last
 	 * children that have ended, for what is still told of them. */
 	pid_t *pids, ended[CPU_CLOCK_ENDED];
