@@ -5,6 +5,8 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "elf/linkage.h"
 #include "symbol/symtab.h"
@@ -256,6 +258,53 @@ static void frames_are_found(void **state)
 	close_image(img, fd);
 }
 
+/* FDEs of one byte of code each, by turns of two CIEs; what is put into these: their letters, and
+ * their rules. */
+#define LONG_CIE(letters, rules)                                      \
+	".long 9f - 8f\n8: .long 0\n.byte 1\n.ascii \"zR\"\n" letters \
+	".byte 0, 1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1\n" rules ".balign 4\n9:\n"
+#define LONG_FDES(letters, rules)                                                              \
+	".text\nwork: ret\n.section .eh_frame,\"a\",@progbits\n"                               \
+	"c0: " LONG_CIE(letters, rules) "c1: " LONG_CIE(                                       \
+		letters, rules) ".rept 100000\n.long 16, . - c0, work - ., 1, 0, 16, . - c1, " \
+				"work - ., 1, 0\n.endr\n"                                      \
+				".long 0\n.section .note.GNU-stack,\"\"\n"
+
+/* Reads it in a child that may have so many seconds of CPU time: it must not come to an end by
+ * that. */
+static void is_read_within(unsigned int seconds, const char *text)
+{
+	const struct rlimit cpu = {seconds, seconds};
+	int status;
+	pid_t pid;
+
+	compile("liblong.so", "long.s", text, "-shared -nostdlib -Wl,--no-eh-frame-hdr");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct eh_cfa cfa = {.vaddr = 0x1000};
+		struct elf_image *img;
+		struct eh_frame *eh;
+		int fd, err;
+
+		setrlimit(RLIMIT_CPU, &cpu);
+		img = open_path("liblong.so", &fd);
+		err = eh_frame__load_any(img, &eh);
+		eh_frame__find_cfas(img, &cfa, 1);
+		_exit(err == -E2BIG ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("status %#x", status);
+}
+
+/* 200,000 FDEs that share four megabytes of rules: to follow these anew for each takes an hour. */
+static void shared_rules_are_bounded(void **state)
+{
+	is_read_within(20, LONG_FDES("", ".fill 4 << 20, 1, 0xc3\n"));
+	is_read_within(20, LONG_FDES(".fill 4 << 20, 1, 'B'\n", ""));
+}
+
 static int make_files(void **state)
 {
 	if (fixture_make(state))
@@ -272,6 +321,7 @@ int main(void)
 		cmocka_unit_test(frames_are_found),
 		cmocka_unit_test(damaged_files),
 		cmocka_unit_test(damaged_tables),
+		cmocka_unit_test(shared_rules_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, make_files, fixture_clean);

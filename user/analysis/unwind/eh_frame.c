@@ -24,7 +24,7 @@ struct eh_frame {
 	struct eh_cfa *wanted; /* by vaddr; NULL: ranges are */
 	size_t wanted_cnt;
 	const struct eh_row_visitor *visitor; /* NULL: it is ranges or CFAs that are wanted */
-	uint64_t budget; /* bytes of rules that may still be followed for them */
+	uint64_t budget; /* bytes of CIEs and rules that may still be read, again and again */
 };
 
 /* The parts of a CIE that its FDEs need. */
@@ -109,15 +109,20 @@ static void read_cie(struct dwarf_cursor c, const uint8_t *at, struct cie *cie)
 	cie->usable = !c.bad && (version == 1 || version == 3);
 }
 
-/* Takes the work of following the rules once off the budget. Returns whether there was enough. */
-static bool may_follow(struct eh_frame *eh, const struct cfi_program *p)
+/* Takes the work of reading `len` bytes off the budget. Returns whether there was enough: each of
+ * many FDEs may have a long CIE read anew. */
+static bool may_read(struct eh_frame *eh, uint64_t len)
 {
-	uint64_t len = 1 + (p->common.end - p->common.at) + (p->own.end - p->own.at);
-
 	if (len > eh->budget)
 		return false;
 	eh->budget -= len;
 	return true;
+}
+
+/* The same of following the rules once. */
+static bool may_follow(struct eh_frame *eh, const struct cfi_program *p)
+{
+	return may_read(eh, 1 + (p->common.end - p->common.at) + (p->own.end - p->own.at));
 }
 
 static void find_cfas(struct eh_frame *eh, const struct cfi_program *p)
@@ -176,6 +181,8 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 	}
 	if (eh->visitor)
 		return visit_rows(eh, cie, &program);
+	if (!may_follow(eh, &program))
+		return -E2BIG;
 	range.as_called = !cie->signal && cfi_begins_as_called(&program);
 	if (ARRAY_RESERVE(&eh->ranges, eh->cnt, &eh->cap))
 		return -ENOMEM;
@@ -206,6 +213,8 @@ static int read_records(struct eh_frame *eh, struct dwarf_cursor c, uint64_t lim
 			before.vaddr = c.vaddr - (c.at - before.at);
 			if (!next_record(&before, &cie_record) || dwarf_fixed(&cie_record, 4))
 				return -ENOEXEC;
+			if (!may_read(eh, cie_record.end - cie_record.at))
+				return -E2BIG;
 			read_cie(cie_record, id_at - back, &cie);
 		}
 		err = cie.usable ? read_fde(eh, &record, &cie) : 0;
@@ -321,8 +330,12 @@ static int read_all(const struct elf_image *img, bool any, struct eh_frame *eh)
 static int load(const struct elf_image *img, bool any, struct eh_frame **out)
 {
 	struct eh_frame *eh = calloc(1, sizeof(*eh));
-	int err = eh ? read_all(img, any, eh) : -ENOMEM;
+	int err = -ENOMEM;
 
+	if (eh) {
+		eh->budget = MAX_FOLLOWED;
+		err = read_all(img, any, eh);
+	}
 	if (err) {
 		eh_frame__free(eh);
 		return err;

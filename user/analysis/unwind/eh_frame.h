@@ -25,8 +25,8 @@ struct eh_range {
 
 /*
  * Reads the object's .eh_frame as the unwinder finds it, by PT_GNU_EH_FRAME. Ranges that overlap
- * others are left out. Returns 0, -ENOENT (there is none), -ENOEXEC (damaged), -EIO, -ENOMEM; logs
- * nothing.
+ * others are left out. Returns 0, -ENOENT (there is none), -ENOEXEC (damaged), -E2BIG (it would
+ * take longer than any program's), -EIO, -ENOMEM; logs nothing.
  */
 int eh_frame__load(const struct elf_image *img, struct eh_frame **out);
 /* As eh_frame__load(), but by its section if there is no PT_GNU_EH_FRAME, as in static programs. */
@@ -56,7 +56,7 @@ struct eh_row_visitor {
 /*
  * Goes through all rows of the object's .eh_frame (DWARF 5, 6.4.1), by its section if need be.
  * From damage on an FDE's rule is EH_RULE_UNKNOWN. Returns 0, what a callback returned that was not
- * 0, -E2BIG (more rules than any program has), or the errors of eh_frame__load().
+ * 0, or the errors of eh_frame__load(): -E2BIG, there are more rules than any program has.
  */
 int eh_frame__for_each_row(const struct elf_image *img, const struct eh_row_visitor *visitor);
 
