@@ -3,6 +3,8 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "elf/elf_window.h"
 
@@ -348,6 +350,49 @@ static void use_mutant(struct elf_image *img)
 	assert_true(len <= sizeof(id));
 }
 
+/* 60,000 tables of names that are all the same 16 MB: to search each takes minutes. */
+static void test_tables_overlap(void **state)
+{
+	enum { CNT = 60000, NAMES = 16 << 20 };
+	const Elf64_Shdr table = {.sh_type = SHT_STRTAB, .sh_offset = 4096, .sh_size = NAMES};
+	const struct rlimit cpu = {20, 20};
+	const size_t size = 4096 + NAMES + CNT * sizeof(table);
+	char *bytes = calloc(1, size);
+	Elf64_Ehdr *eh = (Elf64_Ehdr *)bytes;
+	size_t len;
+	uint8_t *good = read_bytes("prog", &len);
+	struct elf_image *img;
+	int fd, status;
+	pid_t pid;
+
+	assert_non_null(bytes);
+	memcpy(bytes, good, 4096);
+	strcpy(bytes + 4096, "gcov_init");
+	eh->e_phnum = 1;
+	*(Elf64_Phdr *)(bytes + eh->e_phoff) = (Elf64_Phdr){.p_type = PT_LOAD, .p_filesz = 4096};
+	eh->e_shoff = 4096 + NAMES;
+	eh->e_shnum = CNT;
+	eh->e_shstrndx = 0;
+	for (size_t i = 0; i < CNT; i++)
+		memcpy(bytes + eh->e_shoff + i * sizeof(table), &table, sizeof(table));
+	write_bytes("many", bytes, size);
+	free(good);
+	free(bytes);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		setrlimit(RLIMIT_CPU, &cpu);
+		img = open_path("many", &fd);
+		_exit(elf_image__mentions(img, "gcov_init") &&
+				      !elf_image__mentions(img, "proftrace_begin_")
+			      ? 0
+			      : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("status %#x", status);
+}
+
 static void test_mutants(void **state)
 {
 	for_each_mutant("prog", 4000, use_mutant);
@@ -367,6 +412,7 @@ int main(void)
 		cmocka_unit_test(test_refuses_other_files),
 		cmocka_unit_test(test_refuses_headers),
 		cmocka_unit_test(test_truncated),
+		cmocka_unit_test(test_tables_overlap),
 		cmocka_unit_test(test_mutants),
 	};
 

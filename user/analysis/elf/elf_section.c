@@ -10,7 +10,7 @@
 #include "elf/elf_bytes.h"
 
 #define MAX_NAMES_SIZE (16u << 20)
-#define MAX_STRINGS    (256u << 20)
+#define MAX_STRINGS    (256u << 20) /* of all tables: they may overlap in a file made for it */
 
 /*
  * Names are looked up here and not by elf_strptr(), which searches the whole table for a NUL on
@@ -113,6 +113,7 @@ int elf_section__read(const struct elf_image *img, const struct elf_section *sec
 bool elf_image__mentions(const struct elf_image *img, const char *text)
 {
 	const struct elf_section *sections;
+	uint64_t left = MAX_STRINGS;
 	bool found = false;
 	size_t cnt;
 
@@ -121,8 +122,9 @@ bool elf_image__mentions(const struct elf_image *img, const char *text)
 		void *names;
 
 		if (sections[i].type != SHT_STRTAB ||
-		    elf_section__read(img, &sections[i], MAX_STRINGS, &names))
+		    elf_section__read(img, &sections[i], left, &names))
 			continue;
+		left -= sections[i].size;
 		found = memmem(names, sections[i].size, text, strlen(text)) != NULL;
 		free(names);
 	}
