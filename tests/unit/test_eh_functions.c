@@ -2,7 +2,10 @@
 /* Functions of code without symbols: each rule on code made for it, and compilers' own. */
 #include "elf_fixture.h"
 
+#include <elf.h>
 #include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "symbol/symtab.h"
 
@@ -300,6 +303,51 @@ static void threads_make_no_difference(void **state)
 	assert_int_equal(sched_setaffinity(0, sizeof(all), &all), 0);
 }
 
+/* A million functions, each called once, of code without unwind tables. */
+static const char million[] = ".text\n.p2align 4\nfuncs: .fill 16 << 20, 1, 0xc3\n" RANGE(
+	"between",
+	"ret") ".type caller,@function\ncaller: .cfi_startproc\n.set at, 0\n"
+	       ".rept 1000000\n call funcs + at\n .set at, at + 16\n.endr\n ret\n.cfi_endproc\n"
+	       ".section .note.GNU-stack,\"\"\n";
+
+/* In a file with as many sections as there can be: to go through all for each takes minutes. */
+static void sections_are_gone_through_once(void **state)
+{
+	enum { CNT = 60000 };
+	const Elf64_Shdr any = {.sh_type = SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_size = 1};
+	const struct rlimit cpu = {30, 30};
+	struct symtab *tab;
+	struct elf_image *img;
+	int fd, status;
+	size_t len;
+	uint8_t *bytes;
+	Elf64_Ehdr *eh;
+	pid_t pid;
+
+	compile("libmillion.so", "million.s", million, "-shared -nostdlib -s");
+	bytes = read_bytes("libmillion.so", &len);
+	bytes = realloc(bytes, len + CNT * sizeof(any));
+	assert_non_null(bytes);
+	for (size_t i = 0; i < CNT; i++)
+		memcpy(bytes + len + i * sizeof(any), &any, sizeof(any));
+	eh = (Elf64_Ehdr *)bytes;
+	eh->e_shoff = len;
+	eh->e_shnum = CNT;
+	eh->e_shstrndx = 0;
+	write_bytes("libmillion.so", bytes, len + CNT * sizeof(any));
+	free(bytes);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		setrlimit(RLIMIT_CPU, &cpu);
+		img = open_path("libmillion.so", &fd);
+		_exit(symtab__load(img, "", &tab) || symtab__count(tab) < 900000);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("status %#x", status);
+}
+
 static void read_all(struct elf_image *img)
 {
 	struct symtab *tab = NULL;
@@ -325,6 +373,7 @@ int main(void)
 		cmocka_unit_test(tail_calls_of_imports_join_nothing),
 		cmocka_unit_test(compilers_are_understood),
 		cmocka_unit_test(threads_make_no_difference),
+		cmocka_unit_test(sections_are_gone_through_once),
 		cmocka_unit_test(damaged_files),
 	};
 

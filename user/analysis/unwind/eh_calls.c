@@ -23,9 +23,12 @@
 #define MAX_SIZE   (1u << 16) /* of a function */
 #define MAX_BYTES  (256u << 20)
 #define MAX_ROUNDS 64
+#define MAX_STUBS  64 /* sections of stubs; linkers make five */
 
 struct follower {
 	struct eh_evidence *ev;
+	const struct elf_section *stubs[MAX_STUBS];
+	size_t stubs_cnt;
 	uint64_t *done; /* ordered */
 	size_t done_cnt;
 	uint64_t left; /* bytes that may still be read */
@@ -93,16 +96,24 @@ static uint64_t limit_of(const struct follower *f, uint64_t vaddr)
 	return size;
 }
 
-/* The C library's own, and the linker's. */
-static bool in_stub_section(const struct elf_image *img, uint64_t vaddr)
+/* Finds the sections of the C library's own code, and of the linker's. */
+static void find_stubs(struct follower *f)
 {
 	size_t cnt;
-	const struct elf_section *sec = elf_image__sections(img, &cnt);
+	const struct elf_section *sec = elf_image__sections(f->ev->img, &cnt);
 
-	for (size_t i = 0; i < cnt; i++) {
-		if ((sec[i].flags & SHF_ALLOC) && vaddr - sec[i].addr < sec[i].size &&
+	for (size_t i = 0; i < cnt && f->stubs_cnt < MAX_STUBS; i++) {
+		if ((sec[i].flags & SHF_ALLOC) &&
 		    (!strncmp(sec[i].name, ".plt", 4) || !strcmp(sec[i].name, ".iplt") ||
 		     !strcmp(sec[i].name, ".init") || !strcmp(sec[i].name, ".fini")))
+			f->stubs[f->stubs_cnt++] = &sec[i];
+	}
+}
+
+static bool in_stub_section(const struct follower *f, uint64_t vaddr)
+{
+	for (size_t i = 0; i < f->stubs_cnt; i++) {
+		if (vaddr - f->stubs[i]->addr < f->stubs[i]->size)
 			return true;
 	}
 	return false;
@@ -158,7 +169,7 @@ static int take_new(struct follower *f, uint64_t **fresh, size_t *fresh_cnt)
 		size_t at = LOWER_BOUND(f->done_cnt, k, f->done[k] < vaddr);
 
 		if ((i && ev->outside[i - 1] == vaddr) ||
-		    (at < f->done_cnt && f->done[at] == vaddr) || in_stub_section(ev->img, vaddr))
+		    (at < f->done_cnt && f->done[at] == vaddr) || in_stub_section(f, vaddr))
 			continue;
 		(*fresh)[(*fresh_cnt)++] = vaddr;
 	}
@@ -214,6 +225,7 @@ int eh_calls__follow(struct eh_evidence *ev, eh_call_visitor visit, void *ctx)
 	bool any = true;
 	int err = 0;
 
+	find_stubs(&f);
 	if (elf_image__is_program(ev->img) || elf_image__is_static(ev->img))
 		err = read_entry(&f);
 	for (int round = 0; !err && any && round < MAX_ROUNDS; round++)
