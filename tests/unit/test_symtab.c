@@ -180,20 +180,25 @@ static void test_preferred_name(void **state)
 static void test_pieces(void **state)
 {
 	static const char text[] = ".text\n.file \"a.c\"\n" FUNC(".globl", "foo", "4") FUNC(
-		".local", "bar", "4") FUNC(".local", "foo.part.0", "4")
-		FUNC(".local", "foo.isra.0", "4") FUNC(".local", "foo.cold", "4") FUNC(
-			".local", "bar.cold.1", "4") FUNC(".local", "foo.part.0.cold", "4")
-			FUNC(".local", "lost.cold", "4") FUNC(".local", "_ZN1AC2Ev.cold", "4")
-				FUNC(".local", ".cold",
-				     "4") ".globl _ZN1AC1Ev\n.type "
-					  "_ZN1AC1Ev,@function\n_ZN1AC1Ev:"
-					  "\n" FUNC(".globl", "_ZN1AC2Ev",
-						    "4") ".local baz.cold\n.type "
-							 "baz.cold,@function\n."
-							 "size "
-							 "baz.cold,0\nbaz.cold:"
-							 "\n" FUNC(".globl", "__quux", "4")
-								 FUNC(".globl", "baz", "4");
+		".local", "bar", "4") FUNC(".local", "foo.part.0", "4") FUNC(".local", "foo.isra.0",
+									     "4")
+		FUNC(".local", "foo.cold",
+		     "4") ".size foo.__part.1,4\nfoo.__part.1: .fill 4,1,0x90\n" FUNC(".local",
+										      "foo.__part",
+										      "4")
+			FUNC(".local", "bar.cold.1", "4") FUNC(".local", "foo.part.0.cold", "4")
+				FUNC(".local", "lost.cold", "4") FUNC(".local", "_ZN1AC2Ev.cold",
+								      "4")
+					FUNC(".local", ".cold",
+					     "4") ".globl _ZN1AC1Ev\n.type "
+						  "_ZN1AC1Ev,@function\n_ZN1AC1Ev:"
+						  "\n" FUNC(".globl", "_ZN1AC2Ev",
+							    "4") ".local baz.cold\n.type "
+								 "baz.cold,@function\n."
+								 "size "
+								 "baz.cold,0\nbaz.cold:"
+								 "\n" FUNC(".globl", "__quux", "4")
+									 FUNC(".globl", "baz", "4");
 	const struct symbol *sym;
 
 	compile("pieces", "pieces.s", text, LIBRARY);
@@ -202,6 +207,8 @@ static void test_pieces(void **state)
 	assert_piece("foo.cold", "foo");
 	assert_piece("bar.cold.1", "bar");
 	assert_piece("foo.part.0.cold", "foo.part.0");
+	assert_piece("foo.__part.1", "foo"); /* a label by its type */
+	assert_int_equal(find("foo.__part")->piece_of, SYMTAB_NONE);
 	assert_piece("_ZN1AC2Ev.cold", "_ZN1AC1Ev");
 	assert_int_equal(find("foo.part.0")->piece_of, SYMTAB_NONE);
 	assert_int_equal(find("foo.isra.0")->piece_of, SYMTAB_NONE);

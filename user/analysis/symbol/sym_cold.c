@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Which function is NAME.cold a piece of? The one called NAME; of several (static functions of
- * different source files), the one of the same file. Names are found by their hash in a sorted
- * index, so that a file with millions of equal names costs no more than any other.
+ * Which function is NAME.cold, or NAME.__part.1, a piece of? The one called NAME; of several
+ * (static functions of different source files), the one of the same file. Names are found by their
+ * hash in a sorted index, so that a file with millions of equal names costs no more than any other.
  */
 #include "symbol/sym_entry.h"
 
@@ -29,19 +29,27 @@ struct index {
 	size_t cnt;
 };
 
-size_t sym_entry__cold_prefix(const char *name, size_t len)
+/* Length of what precedes the suffix; 0: the name does not end with it, or has nothing else. */
+static size_t length_before(const char *name, size_t len, const char *suffix)
 {
-	static const char suffix[] = ".cold";
-	const size_t suffix_len = sizeof(suffix) - 1;
-	size_t end = len;
+	const size_t suffix_len = strlen(suffix);
 
-	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
-		end--;
-	if (end < len && end && name[end - 1] == '.')
-		len = end - 1;
 	if (len <= suffix_len || memcmp(name + len - suffix_len, suffix, suffix_len))
 		return 0;
 	return len - suffix_len;
+}
+
+size_t sym_entry__cold_prefix(const char *name, size_t len)
+{
+	size_t end = len, part = 0;
+
+	while (end && name[end - 1] >= '0' && name[end - 1] <= '9')
+		end--;
+	if (end < len && end && name[end - 1] == '.') {
+		len = end - 1;
+		part = length_before(name, len, ".__part");
+	}
+	return part ? part : length_before(name, len, ".cold");
 }
 
 static int cmp_u64(uint64_t a, uint64_t b)

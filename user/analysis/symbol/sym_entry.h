@@ -26,7 +26,7 @@ struct sym_entry {
 	bool nameless;
 };
 
-/* Length of NAME if `name` is "NAME.cold" or "NAME.cold.N", else 0. */
+/* Length of NAME if `name` is "NAME.cold", "NAME.cold.N" or "NAME.__part.N", else 0. */
 size_t sym_entry__cold_prefix(const char *name, size_t len);
 
 /*

@@ -24,8 +24,9 @@ struct symbol {
 	size_t aliases_cnt;
 	/*
 	 * A `.cold` piece (NAME.cold, NAME.cold.N; also clang's NAME.cold.N, gcc's
-	 * NAME.part.N.cold): index of the symbol it is a piece of, itself no piece; SYMTAB_NONE for
-	 * everything else. A piece whose function has no symbol is SYMBOL_NOTYPE.
+	 * NAME.part.N.cold; and NAME.__part.N of clang's -fbasic-block-sections, cold or not):
+	 * index of the symbol it is a piece of, itself no piece; SYMTAB_NONE for everything else. A
+	 * piece whose function has no symbol is SYMBOL_NOTYPE.
 	 */
 	uint32_t piece_of;
 	bool nameless; /* found without a symbol: its name says nothing of what it does */
