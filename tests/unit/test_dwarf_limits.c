@@ -170,12 +170,78 @@ static void test_of_good_will(void **state)
 	close_image(img, fd);
 }
 
+#define BLOCKS ".fill 1000,1,3\n.fill 1000,1,0\n" /* so many that packing them is worth it */
+
+/* zstd's packing is understood, whichever libelf there is; also of an image that is opened twice.
+ */
+static void test_packed_by_zstd(void **state)
+{
+	const struct elf_section *info;
+	struct line_table *table;
+	struct line_row place;
+	struct elf_image *img;
+	Elf64_Chdr header;
+	int fd;
+
+	assemble(DEBUG_INFO(DECLARED, DECLARED_1, BLOCKS END, ".byte 0x4b\n"),
+		 "-Wl,--compress-debug-sections=zstd");
+	img = open_path("hostile", &fd);
+	info = elf_section__by_name(img, ".debug_info");
+	assert_non_null(info);
+	assert_true(info->flags & SHF_COMPRESSED);
+	assert_int_equal(elf_image__read(img, info->offset, &header, sizeof(header)),
+			 sizeof(header));
+	assert_int_equal(header.ch_type, 2);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(line_table__open(img, "", &table), 0);
+		assert_int_equal(line_table__place(table, vaddr_of_work(img), &place), 0);
+		assert_string_equal(place.file, "/a.c");
+		assert_int_equal(place.line, 1);
+		line_table__free(table);
+	}
+	close_image(img, fd);
+}
+
+/* A size that is not that of what comes out, and damage in what is packed: then there is nothing.
+ */
+static void test_badly_packed(void **state)
+{
+	const struct elf_section *info;
+	uint64_t at[2], size, bad;
+	struct line_table *table = NULL;
+	struct elf_image *img;
+	uint8_t *good;
+	size_t len;
+	int fd;
+
+	img = open_path("hostile", &fd);
+	info = elf_section__by_name(img, ".debug_info");
+	at[0] = info->offset + offsetof(Elf64_Chdr, ch_size);
+	at[1] = info->offset + sizeof(Elf64_Chdr);
+	close_image(img, fd);
+	for (int i = 0; i < 4; i++) {
+		good = read_bytes("hostile", &len);
+		memcpy(&size, good + at[0], sizeof(size));
+		bad = (const uint64_t[]){UINT64_MAX / 2, UINT64_MAX / 2, 1, size + 1}[i];
+		memcpy(good + at[i == 1], &bad, sizeof(bad));
+		write_bytes("bad", good, len);
+		free(good);
+		img = open_path("bad", &fd);
+		assert_int_not_equal(line_table__open(img, "", &table), 0);
+		assert_null(table);
+		close_image(img, fd);
+	}
+}
+
 /* 64 MB of one opcode are 64 kB when they are compressed, and 6 GB as libdw's rows. */
 static void test_rows(void **state)
 {
 	assemble(DEBUG_INFO("", "", END, ".fill 64 << 20,1,0x4b\n"),
 		 "-Wl,--compress-debug-sections=zlib");
 	within(20, 600 * MEGABYTE, find_source);
+	within(20, 600 * MEGABYTE, find_lines);
+	assemble(DEBUG_INFO("", "", END, ".fill 64 << 20,1,0x4b\n"),
+		 "-Wl,--compress-debug-sections=zstd");
 	within(20, 600 * MEGABYTE, find_lines);
 	assemble(DEBUG_INFO("", "", END, ".fill 24 << 20,1,0x4b\n"), "");
 	within(20, 3000 * MEGABYTE, find_lines);
@@ -284,7 +350,8 @@ static void test_texts_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_of_good_will), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_of_good_will), cmocka_unit_test(test_packed_by_zstd),
+		cmocka_unit_test(test_badly_packed), cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_nested),	     cmocka_unit_test(test_units),
 		cmocka_unit_test(test_texts_end),    cmocka_unit_test(test_unread),
 	};

@@ -165,6 +165,20 @@ static void leave_out_unread(Elf *elf, const struct elf_image *from)
 	}
 }
 
+/* Unpacks what libdw may not be able to, within the limit that check_sections() goes by. */
+static void unpack(Elf *elf, const struct elf_image *from)
+{
+	uint64_t left = sections_limit(from);
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		const struct elf_section *sec = elf_section__at(from, elf_ndxscn(scn));
+
+		if (sec && is_debug(sec))
+			left -= elf_image__unpack(from, scn, left);
+	}
+}
+
 static int begin(struct dwarf_file *f, const struct elf_image *from, uint64_t sections,
 		 const char *label)
 {
@@ -176,6 +190,7 @@ static int begin(struct dwarf_file *f, const struct elf_image *from, uint64_t se
 		return -ENOTSUP;
 	f->lines_left = dwarf_budget__share(bytes) / ROW_BYTES;
 	leave_out_unread(elf_image__elf(from), from);
+	unpack(elf_image__elf(from), from);
 	f->dwarf = dwarf_begin_elf(elf_image__elf(from), DWARF_C_READ, NULL);
 	if (!f->dwarf)
 		return -ENOENT;

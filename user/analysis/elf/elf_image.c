@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "arch/arch.h"
 #include "elf/elf_bytes.h"
@@ -29,6 +30,8 @@
 #define MAX_SEGMENTS 256
 /* A linked file has tens of sections; this bounds what libelf allocates for them. */
 #define MAX_SECTIONS (256 * 1024)
+
+#define COMPRESSED_BY_ZSTD 2 /* ELFCOMPRESS_ZSTD, which older headers lack */
 
 __attribute__((format(printf, 3, 4))) static int refuse(const struct elf_image *img, int err,
 							const char *fmt, ...)
@@ -319,6 +322,61 @@ int elf_image__end_text(const struct elf_image *img, Elf_Data *data)
 	text[data->d_size] = '\0';
 	t->items[t->cnt++] = data->d_buf = text;
 	return 0;
+}
+
+/* Unpacks what is behind the header of a packed section. Returns a block with a NUL behind it, or
+ * NULL: it is not packed by zstd, damaged, or larger than `max`. */
+static char *unpack_zstd(const struct elf_image *img, const struct elf_section *sec, uint64_t max,
+			 size_t *size)
+{
+	Elf64_Chdr header;
+	void *packed = NULL;
+	char *plain = NULL;
+	size_t len = 0;
+
+	if (sec->size <= sizeof(header) ||
+	    elf_image__read_block(img, sec->offset, sec->size, img->size, &packed))
+		return NULL;
+	memcpy(&header, packed, sizeof(header));
+	*size = header.ch_size;
+	if (header.ch_type == COMPRESSED_BY_ZSTD && *size && *size <= max)
+		plain = malloc(*size + 1);
+	if (plain)
+		len = ZSTD_decompress(plain, *size, (char *)packed + sizeof(header),
+				      sec->size - sizeof(header));
+	free(packed);
+	if (!plain || len != *size) { /* a number that is far too large is an error's */
+		free(plain);
+		return NULL;
+	}
+	plain[len] = '\0';
+	return plain;
+}
+
+size_t elf_image__unpack(const struct elf_image *img, Elf_Scn *scn, uint64_t max)
+{
+	const struct elf_section *sec = elf_section__at(img, elf_ndxscn(scn));
+	struct texts *t = img->texts;
+	Elf_Data *data, *raw;
+	GElf_Shdr header;
+	char *plain;
+	size_t size;
+
+	if (!sec || t->cnt == MAX_TEXTS || !gelf_getshdr(scn, &header) ||
+	    !(header.sh_flags & SHF_COMPRESSED))
+		return 0;
+	data = elf_getdata(scn, NULL);
+	raw = elf_rawdata(scn, NULL);
+	plain = data && raw ? unpack_zstd(img, sec, max, &size) : NULL;
+	if (!plain)
+		return 0;
+	t->items[t->cnt++] = data->d_buf = raw->d_buf = plain;
+	data->d_size = raw->d_size = size;
+	data->d_type = raw->d_type = ELF_T_BYTE;
+	header.sh_flags &= ~(GElf_Xword)SHF_COMPRESSED; /* in memory alone */
+	header.sh_size = size;
+	gelf_update_shdr(scn, &header);
+	return size;
 }
 
 const struct arch *elf_image__arch(const struct elf_image *img)

@@ -51,6 +51,13 @@ int elf_image__read_block(const struct elf_image *img, uint64_t off, uint64_t si
 /* Has a NUL come behind what libelf has read of a section. Returns 0 or -ENOMEM. */
 int elf_image__end_text(const struct elf_image *img, Elf_Data *data);
 
+/*
+ * Has libelf take a section that zstd has packed for one that never was: before 0.189 it cannot
+ * unpack it. Returns how many bytes it has then, at most `max`; 0: it stays as it is, as it is not
+ * packed so, damaged, or larger.
+ */
+size_t elf_image__unpack(const struct elf_image *img, Elf_Scn *scn, uint64_t max);
+
 /* The section with that number; NULL: there is none, or no table. */
 const struct elf_section *elf_section__at(const struct elf_image *img, size_t number);
 
