@@ -4,6 +4,7 @@
 #include "elf_fixture.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <errno.h>
 
 #include "plan/options.h"
@@ -406,6 +407,10 @@ static void debug_files(void **state)
 	assert_sites("optimised");
 	assert_string_equal(logged, "");
 	assert_true(plan->lines->sites_cnt > 10);
+	assert_int_equal(plan_lines_of("kept", "work"), 0);
+	assert_sites("optimised");
+	assert_string_equal(logged, "");
+	assert_true(plan->lines->sites_cnt > 10);
 	assert_int_equal(plan_lines_of("split", "work"), 0);
 	assert_non_null(strstr(logged, "split: inlined calls are described in .dwo files"));
 	assert_true(plan->lines->sites_cnt > 10);
@@ -450,6 +455,26 @@ static void specs(void **state)
 	line_specs__clear(&s);
 }
 
+/* Takes the bytes of a debug file's .symtab away, as "eu-strip -g" does, which leaves them in the
+ * object. */
+static void hide_symbols(const char *path)
+{
+	size_t len, hidden = 0;
+	uint8_t *bytes = read_bytes(path, &len);
+	const Elf64_Ehdr *eh = (const Elf64_Ehdr *)bytes;
+	Elf64_Shdr *sh = (Elf64_Shdr *)(bytes + eh->e_shoff);
+
+	for (int i = 0; i < eh->e_shnum; i++) {
+		if (sh[i].sh_type == SHT_SYMTAB) {
+			sh[i].sh_type = SHT_NOBITS;
+			hidden++;
+		}
+	}
+	assert_int_equal(hidden, 1);
+	write_bytes(path, bytes, len);
+	free(bytes);
+}
+
 static int make_programs(void **state)
 {
 	if (fixture_make(state))
@@ -461,6 +486,9 @@ static int make_programs(void **state)
 	sh("objcopy --only-keep-debug optimised linked.debug");
 	sh("cp optimised linked && strip linked && objcopy --add-gnu-debuglink=linked.debug "
 	   "linked");
+	sh("objcopy --only-keep-debug optimised kept.debug");
+	hide_symbols("kept.debug");
+	sh("cp optimised kept && strip -g kept && objcopy --add-gnu-debuglink=kept.debug kept");
 	sh("clang -O0 -g -o clang-O0 program.c && clang -O2 -g -o clang-O2 program.c");
 	compile("cxx", "cxx.cpp", cxx, "-O0 -g");
 	sh("{ for i in $(seq 5000); do echo \"void f$i(void) {}\"; done; echo 'int main() {}'; } |"

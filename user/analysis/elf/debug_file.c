@@ -60,13 +60,21 @@ static bool crc_matches(const struct elf_image *dbg, uint32_t want)
 	return off >= size && crc == want;
 }
 
+/* Whether the file has what objects are stripped of. "eu-strip -g" leaves the symbols in the
+ * object, and a .symtab without bytes in the debug file. */
+static bool is_of_use(const struct elf_image *dbg)
+{
+	const struct elf_section *info = elf_section__by_name(dbg, ".debug_info");
+
+	return elf_section__by_type(dbg, SHT_SYMTAB) || (info && info->type != SHT_NOBITS);
+}
+
 static bool belongs(const struct search *s, const struct elf_image *dbg)
 {
-	const struct elf_section *sec = elf_section__by_type(dbg, SHT_SYMTAB);
 	uint8_t id[64];
 
-	/* Without a .symtab it is no help, and may be the object itself. */
-	if (!sec)
+	/* Otherwise it may be the object itself. */
+	if (!is_of_use(dbg))
 		return false;
 	if (!s->id_len)
 		return crc_matches(dbg, s->link_crc);
