@@ -3,8 +3,11 @@
 #include "elf_fixture.h"
 
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 #include "plan/exit_strategy.h"
+#include "plan/lookups.h"
 #include "plan/object.h"
 #include "plan/options.h"
 #include "plan/plan.h"
@@ -12,6 +15,7 @@
 #include "planner/planner.h"
 #include "planner/return_claim.h"
 #include "select/filter.h"
+#include "select/read_code.h"
 #include "symbol/symtab.h"
 #include "target/target.h"
 
@@ -447,6 +451,68 @@ static void names_are_demangled_when_asked_for(void **state)
 	assert_string_equal(plan__skip_name(plan, 0), plan->skipped[0].symbol);
 }
 
+/* Names grow as they are demangled: what all of them take together is bounded. */
+static void names_are_bounded(void **state)
+{
+	/* A<A<...>, A<...>>, ten times over: 109 bytes for 34 kB */
+	static const char symbol[] = "_Z1f1AIiiES_IS0_S0_ES_IS1_S1_ES_IS2_S2_ES_IS3_S3_ES_IS4_S4_E"
+				     "S_IS5_S5_ES_IS6_S6_ES_IS7_S7_ES_IS8_S8_ES_IS9_S9_E";
+	enum { CNT = 12000 };
+	struct plan_lookups lookups = {.places = NULL};
+	struct plan many = {.functions = calloc(CNT, sizeof(*many.functions)),
+			    .functions_cnt = CNT,
+			    .lookups = &lookups};
+	uint64_t bytes = 0;
+
+	assert_non_null(many.functions);
+	for (size_t i = 0; i < CNT; i++) {
+		const char *name;
+
+		many.functions[i].symbol = symbol;
+		name = plan__name(&many, i);
+		if (!i)
+			assert_true(strlen(name) > 30000);
+		bytes += name == symbol ? 0 : strlen(name);
+	}
+	assert_in_range(bytes, 1, 300 << 20);
+	for (size_t i = 0; i < lookups.functions.cnt; i++)
+		free(lookups.functions.items[i]);
+	free(lookups.functions.items);
+	free(many.functions);
+}
+
+/* 150,000 names that may begin a pair, and none that ends one: to look for that among all symbols,
+ * for each, takes minutes. */
+static void halves_of_pairs_are_bounded(void **state)
+{
+	const struct rlimit cpu = {20, 20};
+	int status;
+	pid_t pid;
+
+	compile("libhalves.so", "halves.s",
+		".text\n.macro half\n__start_\\@: ret\n.endm\n.rept 150000\n half\n.endr\n"
+		".globl __start_pair, __stop_pair\n__start_pair: ret\n__stop_pair: ret\n"
+		".section .note.GNU-stack,\"\"\n",
+		"-shared -nostdlib");
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		struct read_code read = {0};
+		struct elf_image *img;
+		struct symtab *tab;
+		int fd;
+
+		setrlimit(RLIMIT_CPU, &cpu);
+		img = open_path("libhalves.so", &fd);
+		if (symtab__load(img, "", &tab) || symtab__count(tab) < 150000)
+			_exit(1);
+		_exit(read_code__find(&read, tab) ? 2 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("status %#x", status);
+}
+
 static void entries_skip_endbr64(void **state)
 {
 	static const uint8_t endbr[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -809,6 +875,8 @@ int main(void)
 		TEST(aliases_are_one_function),
 		TEST(stacks_have_the_plans_symbols),
 		TEST(names_are_demangled_when_asked_for),
+		TEST(names_are_bounded),
+		TEST(halves_of_pairs_are_bounded),
 		TEST(entries_skip_endbr64),
 		TEST(nothing_matches),
 		TEST(stripped_programs),

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 struct plan_names {
-	char **items; /* demangled, or the symbol; NULL: not asked for as yet */
+	char **items; /* demangled, or the symbol; NULL: not asked for as yet, or too much */
 	size_t cnt;
+	uint64_t bytes; /* of all items */
 };
 
 /* Where a function is in its source; the strings are the object's. */

@@ -49,16 +49,17 @@ static uint64_t find(const struct symtab *tab, const char *prefix, const char *r
 	return 0;
 }
 
-#define RANGES_MAX 64 /* each takes a look at all symbols */
+#define LOOKS_MAX 256 /* at all symbols, each for one name that may begin a pair */
 
 static int add(struct read_code *c, const struct symtab *tab, uint64_t begin, const char *name)
 {
-	for (size_t i = 0; i < PAIRS && c->cnt < RANGES_MAX; i++) {
+	for (size_t i = 0; i < PAIRS && c->looks < LOOKS_MAX; i++) {
 		size_t len = strlen(pairs[i].begin);
 		uint64_t end;
 
 		if (strncmp(name, pairs[i].begin, len))
 			continue;
+		c->looks++;
 		end = find(tab, pairs[i].end, name + len);
 		if (end <= begin)
 			continue;

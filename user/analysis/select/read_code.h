@@ -19,6 +19,7 @@ struct read_code {
 		uint64_t begin, end; /* vaddrs */
 	} * ranges;
 	size_t cnt, cap;
+	size_t looks; /* at all symbols, so far */
 };
 
 /* Adds the ranges of an object to *c. Returns 0 or -ENOMEM. */
