@@ -86,6 +86,21 @@ class Patched(harness.TestCase):
         for name, count in done.counts.items():
             self.assertEqual(self.count(document, name), count // 2, name)
 
+    def test_moved(self):
+        """Code that the process has put into memory of its own has no probes; that is said."""
+        target = self.target("moved")
+        tracer = self.proftrace("-f", "json", "-F", "moved_away", "-F", "stays_here",
+                                "-p", target.pid).wait_tracing()
+        target.go()
+        done = target.finish()
+        traced = tracer.finish()
+        self.assertEqual(done.counts, {"moved_away": 100, "stays_here": 100})
+        self.assertEqual(self.count(self.document(traced), "stays_here"), 100)
+        self.assertIn(f"moved: process {target.pid} has moved 4 kB of its code to memory of its "
+                      "own (huge pages?): calls of what is there are not seen", traced.stderr)
+        # One whose code is where it was is not told of.
+        self.assertNotIn("has moved", self.plan(self.target("steps"), "-F", "inner")[2])
+
     def site(self, target, name):
         """The address of the probed instruction."""
         function = self.plan(target, "-F", name)[0][name]

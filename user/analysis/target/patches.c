@@ -18,6 +18,7 @@
 #include "target/target.h"
 #include "util/array.h"
 #include "util/log.h"
+#include "util/path.h"
 #include "util/search.h"
 
 #define PAGE	    4096ull
@@ -307,6 +308,64 @@ static int look_at_area(const struct look *l, const struct area *a)
 	return err;
 }
 
+/* Code of an object's that a process has from other memory than the file. */
+struct elsewhere {
+	const struct look *l;
+	const struct area *own; /* some area of the object's */
+	uint64_t bytes;
+};
+
+/* Where the segment's code is in memory, if `own` is an area of it or of a segment beside it. */
+static uint64_t start_of(const struct area *own, const struct patch_search *s,
+			 const struct elf_segment *segment)
+{
+	for (size_t i = 0; i < s->segments_cnt; i++) {
+		const struct elf_segment *seg = &s->segments[i];
+
+		if (seg->exec && own->offset < seg->offset + seg->filesz &&
+		    own->offset + (own->end - own->start) > seg->offset)
+			return own->start - own->offset + seg->offset - seg->vaddr + segment->vaddr;
+	}
+	return 0;
+}
+
+/* Counts bytes of a mapping of something else that lies where the object's code was. */
+static int count_elsewhere(const struct mapping *m, void *ctx)
+{
+	struct elsewhere *e = ctx;
+	const struct patch_search *s = &e->l->searches[e->own->object];
+
+	if (!m->executable || (m->ino && maps_object(e->l, m, &e->l->t->objects[e->own->object])))
+		return 0;
+	for (size_t i = 0; i < s->segments_cnt; i++) {
+		uint64_t start = start_of(e->own, s, &s->segments[i]);
+		uint64_t end = start + s->segments[i].filesz;
+		uint64_t from = m->start > start ? m->start : start;
+		uint64_t to = m->end < end ? m->end : end;
+
+		if (s->segments[i].exec && start && from < to)
+			e->bytes += to - from;
+	}
+	return 0;
+}
+
+/* Says of a process of the target's, and of one for each file, that it has moved code: the kernel
+ * puts probes where the file is mapped alone. */
+static void tell_elsewhere(const struct look *l, bool *told)
+{
+	for (size_t i = 0; i < l->areas_cnt; i++) {
+		struct elsewhere e = {l, &l->areas[i], 0};
+		const uint32_t object = l->areas[i].object;
+
+		if (told[object] || maps__for_each_mapping(l->pid, count_elsewhere, &e) || !e.bytes)
+			continue;
+		told[object] = true;
+		log_warn("%s: process %d has moved %" PRIu64 " kB of its code to memory of its own "
+			 "(huge pages?): calls of what is there are not seen",
+			 path_base(l->t->objects[object].path), l->pid, (e.bytes + 1023) / 1024);
+	}
+}
+
 /* *fd becomes negative if it may not be opened. Returns 0, or -ESRCH if the process has ended. */
 static int open_pagemap(pid_t pid, int *fd)
 {
@@ -317,8 +376,20 @@ static int open_pagemap(pid_t pid, int *fd)
 	return *fd == -ENOENT || *fd == -ESRCH ? -ESRCH : 0;
 }
 
-/* Returns 0, also for a process that has ended, or -errno. */
-static int look_at_process(const struct target *t, const struct patch_search *searches, pid_t pid)
+/* Whether it is one of the target's processes, not a stranger. */
+static bool is_named(const struct target *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->processes_cnt; i++) {
+		if (t->processes[i].pid == pid)
+			return true;
+	}
+	return false;
+}
+
+/* `told`: of which objects it has been told that code has moved. Returns 0, also for a process that
+ * has ended, or -errno. */
+static int look_at_process(const struct target *t, const struct patch_search *searches, pid_t pid,
+			   bool *told)
 {
 	struct look l = {.t = t, .searches = searches, .pid = pid, .pagemap = -1};
 	int err = maps__for_each_mapping(pid, look_at_mapping, &l);
@@ -329,6 +400,8 @@ static int look_at_process(const struct target *t, const struct patch_search *se
 	}
 	for (size_t i = 0; !err && i < l.areas_cnt; i++)
 		err = look_at_area(&l, &l.areas[i]);
+	if (!err && is_named(t, pid))
+		tell_elsewhere(&l, told);
 	if (l.pagemap >= 0)
 		close(l.pagemap);
 	free(l.areas);
@@ -337,7 +410,7 @@ static int look_at_process(const struct target *t, const struct patch_search *se
 }
 
 /* Of strangers' processes some may not let us look. */
-static int look_everywhere(const struct target *t, const struct patch_search *searches)
+static int look_everywhere(const struct target *t, const struct patch_search *searches, bool *told)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
@@ -348,7 +421,7 @@ static int look_everywhere(const struct target *t, const struct patch_search *se
 
 		if (pid <= 0 || pid == getpid())
 			continue;
-		err = look_at_process(t, searches, pid);
+		err = look_at_process(t, searches, pid, told);
 		if (err && err != -ENOMEM) {
 			log_debug("cannot see what process %d has patched: %s", pid,
 				  strerror(-err));
@@ -362,12 +435,14 @@ static int look_everywhere(const struct target *t, const struct patch_search *se
 
 int patches__find(const struct target *t, const struct patch_search *searches, bool everywhere)
 {
-	int err = 0;
+	bool *told = calloc(t->objects_cnt + 1, sizeof(*told));
+	int err = told ? 0 : -ENOMEM;
 
-	if (everywhere)
-		err = look_everywhere(t, searches);
+	if (!err && everywhere)
+		err = look_everywhere(t, searches, told);
 	for (size_t i = 0; !err && !everywhere && i < t->processes_cnt; i++)
-		err = look_at_process(t, searches, t->processes[i].pid);
+		err = look_at_process(t, searches, t->processes[i].pid, told);
+	free(told);
 	for (size_t i = 0; i < t->objects_cnt; i++) {
 		if (searches[i].found)
 			join(searches[i].found);
