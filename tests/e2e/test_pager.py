@@ -65,7 +65,13 @@ class Pager(harness.TestCase):
         for options in (("--no-pager",), ("-o", "/dev/stdout"), ("-f", "folded")):
             shown, status = self.on_terminal("report", "-f", "flat", *options, recording,
                                              environment={"PAGER": MARKED}, rows=5)
+            self.assertEqual(status, 0, shown)
+            self.assertIn("uneven", shown)
             self.assertNotIn("PAGER:", shown)
+        shown, status = self.on_terminal("diff", "--no-pager", recording, recording,
+                                         environment={"PAGER": MARKED}, rows=5)
+        self.assertEqual(status, 0, shown)
+        self.assertTrue(shown.startswith("time has not changed"), shown)
         shown, _ = self.on_terminal("diff", recording, recording, environment={"PAGER": MARKED}, rows=5)
         self.assertIn("PAGER: time has not changed", shown)
         # In a pipe there is nobody to page for.

@@ -93,6 +93,7 @@ bool option_check__suits(enum verb verb, int key)
 	case 'w':
 	case OPT_MIN_TIME:
 	case OPT_COLOR:
+	case OPT_NO_PAGER:
 		return verb != VERB_RECORD && verb != VERB_CHECK && verb != VERB_TOP;
 	case OPT_BY:
 	case OPT_REVERSE:
