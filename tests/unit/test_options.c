@@ -223,6 +223,10 @@ static void budgets(void **state)
 	assert_int_equal(o.sample_hot, 2);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		REFUSE("nor none", "-p1", "--max-overhead", bad[i]);
+	/* Where nothing is dropped nothing is sampled. */
+	REFUSE("with -F: add --max-overhead", "-p1", "-F", "x", "--sample-hot=2");
+	REFUSE("add --max-overhead", "-p1", "--max-overhead=none", "--sample-hot=2");
+	ACCEPT("-p1", "-F", "x", "--max-overhead=5", "--sample-hot=2");
 	REFUSE("from 2 to", "-p1", "--sample-hot=1");
 	REFUSE("from 2 to", "-p1", "--sample-hot=0");
 	REFUSE("from 2 to", "-p1", "--sample-hot=x");
@@ -801,6 +805,27 @@ static void triggers(void **state)
 	REFUSE("--trigger", "--trigger");
 }
 
+/* Options that would change nothing are refused, not passed over. */
+static void options_that_are_for_nothing(void **state)
+{
+	static const char *const of_probes[] = {
+		"-D3",	 "--follow",	     "--syscalls",     "--exits=none", "--burst=5ms",
+		"--raw", "--max-overhead=1", "--tier=session", "--inlines",    "--sample-hot=2"};
+	static const char *const of_runs[] = {
+		"-Ff", "-Nf", "-D3", "-d1", "-ox", "--calls", "--follow", "--max-overhead=1", "-a"};
+
+	for (size_t i = 0; i < sizeof(of_probes) / sizeof(*of_probes); i++) {
+		REFUSE("-a takes samples", "-a", of_probes[i]);
+		ACCEPT("top", of_probes[i]);
+	}
+	ACCEPT("-a", "-d1", "--sample-rate=9", "-fflat", "-wcpu", "--min-time=1ms");
+	for (size_t i = 0; i < sizeof(of_runs) / sizeof(*of_runs); i++)
+		REFUSE("judged as it is", "check", "--assert=calls(f)<1", of_runs[i], "x.data");
+	ACCEPT("check", "--assert=calls(f)<1", "--run=2", "-v", "x.data");
+	ACCEPT("check", "--assert=calls(f)<1", "-Ff", "-d1", "-ox", "--", "x");
+	REFUSE("--run", "check", "--assert=calls(f)<1", "--run=2", "--", "x");
+}
+
 #define TEST(f) cmocka_unit_test_teardown(f, teardown)
 
 int main(void)
@@ -812,6 +837,7 @@ int main(void)
 		TEST(switched_off_at_first),
 		TEST(lines),
 		TEST(triggers),
+		TEST(options_that_are_for_nothing),
 		TEST(ranges),
 		TEST(sessions),
 		TEST(links_want_values),

@@ -124,6 +124,8 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 			return complain(o, "--%s does not go with %s; see proftrace --help",
 					option_table__name(key),
 					*verbs[o->verb].name ? verbs[o->verb].name : "live output");
+		if (!err)
+			option_check__note(o, key);
 		return err;
 	}
 }

@@ -110,6 +110,36 @@ bool option_check__is_of_sessions(int key)
 	return key >= OPT_SESSION && key <= OPT_TRACE_ID;
 }
 
+/* Whether it says how functions are probed, which -a does not do. */
+static bool is_of_probes(int key)
+{
+	switch (key) {
+	case 'D':
+	case OPT_FOLLOW:
+	case OPT_SYSCALLS:
+	case OPT_EXITS:
+	case OPT_MAX_OVERHEAD:
+	case OPT_SAMPLE_HOT:
+	case OPT_BURST:
+	case OPT_TIER:
+	case OPT_INLINES:
+	case OPT_RAW:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void option_check__note(struct options *o, int key)
+{
+	bool judges = key == OPT_ASSERT || key == OPT_RUN || key == 'q' || key == 'v';
+
+	if (!judges && !o->of_a_run)
+		o->of_a_run = key;
+	if (is_of_probes(key) && !o->of_probes)
+		o->of_probes = key;
+}
+
 static bool is_number(const char *word)
 {
 	return *word && !word[strspn(word, "0123456789")];
@@ -127,6 +157,12 @@ static error_t check_all(struct options *o)
 		return complain(o, "-a takes samples of all processes and probes nothing: no "
 				   "functions can be chosen, and no calls are seen (-p NAME does "
 				   "that)");
+	/* In top they are for the process that somebody goes into. */
+	if (o->of_probes && o->verb != VERB_TOP)
+		return complain(o,
+				"-a takes samples of all processes and probes nothing: --%s is "
+				"about probes",
+				option_table__name(o->of_probes));
 	if (o->verb == VERB_CHECK || (o->verb == VERB_RECORD && o->interval_ns))
 		return complain(o, "-a goes with a format, with top, or with record without -i");
 	return 0;
@@ -310,6 +346,21 @@ static error_t check_unwinding(struct options *o)
 	return 0;
 }
 
+/* Who names functions wants them all: only without that is there a budget unless one is given. */
+static error_t settle_budget(struct options *o)
+{
+	o->filtered = (o->filters_cnt && !o->slos_cnt) || o->lines_cnt;
+	o->tells_overhead = o->max_overhead == OVERHEAD_NOT_GIVEN && o->filtered;
+	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
+		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
+	if (o->sample_hot && !(o->max_overhead > 0))
+		return complain(o,
+				"--sample-hot is about functions that a budget drops, and there "
+				"is none%s: add --max-overhead 5",
+				o->filtered ? " with -F" : "");
+	return 0;
+}
+
 /* Samples are part of what a budget buys: of single calls there are none, and under -x nobody knows
  * what processes have mapped. */
 static void settle_samples(struct options *o)
@@ -361,6 +412,23 @@ static error_t check_fleet(struct options *o)
 	return 0;
 }
 
+/* A recording is judged as it is: nothing is traced, and nothing written. */
+static error_t check_assertions(struct options *o)
+{
+	if (!o->assertions_cnt)
+		return complain(o, "check: what is to hold? --assert 'calls(parse) <= 1000'");
+	if (o->inputs_cnt && (o->command || o->pids_cnt || o->names_cnt || o->exec))
+		return complain(o, "check %s: either a recording or, behind --, a command",
+				o->inputs[0]);
+	if (o->inputs_cnt && o->of_a_run)
+		return complain(o,
+				"check %s: a recording is judged as it is, and --%s is for a run",
+				o->inputs[0], option_table__name(o->of_a_run));
+	if (!o->inputs_cnt && o->run)
+		return complain(o, "check: --run is for a recording, and none is named");
+	return 0;
+}
+
 error_t option_check__all(struct options *o)
 {
 	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
@@ -370,11 +438,10 @@ error_t option_check__all(struct options *o)
 		return check_sessions(o);
 	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_AGENT)
 		return err;
-	if (o->verb == VERB_CHECK && !o->assertions_cnt)
-		return complain(o, "check: what is to hold? --assert 'calls(parse) <= 1000'");
-	if (o->verb == VERB_CHECK && o->inputs_cnt && (o->command || o->chosen || o->exec))
-		return complain(o, "check %s: either a recording or, behind --, a command",
-				o->inputs[0]);
+	if (o->verb == VERB_CHECK)
+		err = check_assertions(o);
+	if (err)
+		return err;
 	reads |= o->verb == VERB_CHECK && o->inputs_cnt;
 	err = reads ? 0 : check_target(o);
 	if (!err)
@@ -413,10 +480,9 @@ error_t option_check__all(struct options *o)
 		return complain(o, "--skip: nothing is left of -d, which counts from the start");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
-	o->filtered = (o->filters_cnt && !o->slos_cnt) || o->lines_cnt;
-	o->tells_overhead = o->max_overhead == OVERHEAD_NOT_GIVEN && o->filtered;
-	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
-		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
+	err = settle_budget(o);
+	if (err)
+		return err;
 	settle_samples(o);
 	settle_paths(o);
 	return 0;

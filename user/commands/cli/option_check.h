@@ -29,6 +29,9 @@ bool option_check__is_of_sessions(int key);
 /* Whether the option says something about what the verb does. */
 bool option_check__suits(enum verb verb, int key);
 
+/* Remembers that the option was given, for option_check__all(). */
+void option_check__note(struct options *o, int key);
+
 /* Looks at what was given as a whole, and settles what was not and depends on the rest. Returns 0,
  * EINVAL with one line logged, or ENOMEM. */
 error_t option_check__all(struct options *o);

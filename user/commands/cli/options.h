@@ -150,7 +150,10 @@ struct options {
 	bool check;	 /* agent: looks at its configuration only */
 	bool help;	 /* help or version was asked for, and printed */
 	bool complained; /* a usage error was reported */
-	int failed_at;	 /* the word in argv behind the one that was not understood */
+	/* Of the options that were given the first that says how functions are probed, and the
+	 * first that is about a run and not about a recording (check); 0: none. */
+	int of_probes, of_a_run;
+	int failed_at; /* the word in argv behind the one that was not understood */
 };
 
 #define RECORDING	     "proftrace.data" /* unless another one is named */
