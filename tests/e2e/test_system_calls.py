@@ -139,8 +139,9 @@ class SystemCalls(harness.TestCase):
         self.assertEqual(system_calls(document)["rmdir"]["errors"], {"ENOENT": 50})
 
     def check_files(self, *options):
-        os.makedirs(self.path("deep/er"), exist_ok=True)
-        document, done = self.profile_command("files", self.directory, ROUNDS,
+        folder = self.path('q"')  # names are keys of the document, whoever has chosen them
+        os.makedirs(f"{folder}/deep/er")
+        document, done = self.profile_command("files", folder, ROUNDS,
                                               options=("--syscalls", *options, "-F", "*"))
         found = system_calls(document)
         for line in done.stdout.splitlines():

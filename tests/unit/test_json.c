@@ -103,6 +103,19 @@ static void test_strings(void **state)
 	       "\"\",null]");
 }
 
+/* As of files that a target has opened. */
+static void test_keys_of_strangers(void **state)
+{
+	json_open(&j, '{');
+	json_member_u64(&j, "/tmp/a\"b\\c\n", 1);
+	json_member_u64(&j, "a\xff\x1b", 2);
+	j.in_page = true;
+	json_member_bool(&j, "</script>größe", true);
+	json_close(&j, '}');
+	expect("{\"/tmp/a\\\"b\\\\c\\n\":1,\"a\uFFFD\\u001b\":2,"
+	       "\"\\u003c/script>größe\":true}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -110,6 +123,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_numbers, begin, end),
 		cmocka_unit_test_setup_teardown(test_decimals, begin, end),
 		cmocka_unit_test_setup_teardown(test_strings, begin, end),
+		cmocka_unit_test_setup_teardown(test_keys_of_strangers, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,15 +37,6 @@ void json_close(struct json *j, char bracket)
 	j->comma = true;
 }
 
-void json_key(struct json *j, const char *key)
-{
-	value(j);
-	putc_unlocked('"', j->out);
-	put(j, key, strlen(key));
-	put(j, "\":", 2);
-	j->comma = false;
-}
-
 /* Escapes what JSON demands, and the other control characters too: someone will cat the file on a
  * terminal. In a page, without '<' nothing can end or comment out the element around the text. */
 static bool needs_escape(const struct json *j, uint32_t code)
@@ -69,20 +60,26 @@ static void put_escaped(struct json *j, uint32_t code)
 	put(j, buf, snprintf(buf, sizeof(buf), "\\u%04x", (unsigned int)code));
 }
 
-void json_string(struct json *j, const char *s)
+/* Most of all keys and names: what is plain wherever it stands. */
+static bool is_plain(char c)
+{
+	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<';
+}
+
+static void put_quoted(struct json *j, const char *s)
 {
 	const char *plain;
 
-	if (!s) {
-		json_null(j);
-		return;
-	}
-	value(j);
 	putc_unlocked('"', j->out);
 	for (plain = s; *s;) {
 		uint32_t code = 0;
-		size_t len = utf8_decode(s, &code);
+		size_t len;
 
+		if (is_plain(*s)) {
+			s++;
+			continue;
+		}
+		len = utf8_decode(s, &code);
 		if (len && !needs_escape(j, code)) {
 			s += len;
 			continue;
@@ -97,6 +94,24 @@ void json_string(struct json *j, const char *s)
 	}
 	put(j, plain, s - plain);
 	putc_unlocked('"', j->out);
+}
+
+void json_key(struct json *j, const char *key)
+{
+	value(j);
+	put_quoted(j, key);
+	putc_unlocked(':', j->out);
+	j->comma = false;
+}
+
+void json_string(struct json *j, const char *s)
+{
+	if (!s) {
+		json_null(j);
+		return;
+	}
+	value(j);
+	put_quoted(j, s);
 }
 
 void json_u64(struct json *j, uint64_t v)

@@ -23,7 +23,7 @@ struct json {
 void json_open(struct json *j, char bracket);
 void json_close(struct json *j, char bracket);
 
-/* `key` must need no escapes: keys are ours, never a stranger's. */
+/* Most keys are ours; a stranger's, as the name of a file, is escaped as json_string() does. */
 void json_key(struct json *j, const char *key);
 
 /* NULL is written as null, invalid UTF-8 as U+FFFD. */
