@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "attach/costs.h"
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
 #include "tables/bpf_tables.h"
@@ -183,6 +184,24 @@ static void estimated_calls(void **state)
 	n = NODE(p, 0, MAIN, WORK);
 	assert_int_equal(n->stats.calls, 3);
 	assert_int_equal(n->stats.burst_calls, 0);
+	profile__free(p);
+}
+
+/* After minutes of a function that takes 2 ns: the square of the error is no integer any more. */
+static void billions_of_estimated_calls(void **state)
+{
+	struct calls_estimate estimates[FUNCTIONS] = {
+		[LEAF] = {.calls = 2e10, .variance = 5e9 * 5e9},
+	};
+	const struct profile_node *n;
+	struct profile *p;
+
+	record_small(bpf_callstack(NOBODY, NOBODY + 1, "prog"));
+	assert_int_equal(collector__set_estimates(collector, estimates, FUNCTIONS), 0);
+	p = snapshot(5000);
+	n = NODE(p, 0, MAIN, WORK, LEAF);
+	assert_int_equal(n->stats.calls, 20000000001);
+	assert_int_equal(estimate__of(p, &n->stats).calls_error, 5000000000);
 	profile__free(p);
 }
 
@@ -1399,6 +1418,7 @@ int main(void)
 		TEST(nothing_recorded),
 		TEST(finished_paths),
 		TEST(estimated_calls),
+		TEST(billions_of_estimated_calls),
 		TEST(open_calls_have_their_time_so_far),
 		TEST(open_calls_of_bursts_end_with_them),
 		TEST(what_comes_after_a_burst_is_nobodys_of_it),

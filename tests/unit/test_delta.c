@@ -175,7 +175,7 @@ static void estimate(struct profile *p, uint64_t calls, uint64_t error)
 	fixture_thread(p, 1, 1, "x");
 	n = fixture_node(p, 0, 0, 0, calls, 100, 100);
 	p->nodes[n].stats.burst_calls = calls;
-	p->nodes[n].stats.calls_varied = error * error;
+	p->nodes[n].stats.calls_varied = (double)error * (double)error;
 }
 
 static uint64_t interval_error(uint64_t calls_before, uint64_t error_before, uint64_t calls,
@@ -212,6 +212,11 @@ static void test_estimates_that_change(void **state)
 	/* The earlier estimate was more wrong than its error said. */
 	assert_int_equal(interval_error(4000, 500, 3000, 300), 1000);
 	assert_int_equal(interval_error(4000, 500, 3000, 600), 1000);
+	/* Squares that are larger than any integer. */
+	assert_int_equal(interval_error(10000000000, 6000000000, 20000000000, 10000000000),
+			 8000000000);
+	assert_int_equal(interval_error(40000000000, 5000000000, 30000000000, 3000000000),
+			 10000000000);
 }
 
 static void test_drops_what_is_no_news(void **state)

@@ -211,6 +211,32 @@ static void test_round_trip(void **state)
 	profile__free(p);
 }
 
+/* Variances are squares: of two functions with 20 billion calls each, known to a quarter, and of
+ * one with as many as anybody can count. */
+static void test_uncertain_counts(void **state)
+{
+	static const double errors[] = {5e9, 5e9, 1099511627776};
+	struct profile *p = fixture_new();
+	uint32_t t = fixture_thread(p, 1, 1, "x");
+	struct recorded r;
+
+	p->accounting.bursts = 1;
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t n = fixture_node(p, t, 0, fixture_function(p, "f"), 20000000000, 1, 1);
+
+		p->nodes[n].stats.burst_calls = 20000000000;
+		p->nodes[n].stats.calls_varied = errors[i] * errors[i];
+	}
+	fixture_finish(p);
+	record(p, false, true);
+	expect_run(0, 1, p, true);
+	free(load(0, 1, &r));
+	for (size_t i = 0; i < 3; i++)
+		assert_true(r.profile->nodes[i + 1].stats.calls_varied == errors[i] * errors[i]);
+	recorded__free(&r);
+	profile__free(p);
+}
+
 static void test_empty(void **state)
 {
 	struct profile *p = fixture_new();
@@ -555,6 +581,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_uncertain_counts),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_large_and_deep),
 		cmocka_unit_test(test_append),

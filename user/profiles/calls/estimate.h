@@ -51,11 +51,11 @@ static inline uint64_t estimate__error_ns(const struct profile *p, double varied
 static inline struct estimate estimate__of(const struct profile *p, const struct call_stats *s)
 {
 	struct estimate e = {
-		.calls_error = (uint64_t)sqrt((double)s->calls_varied),
+		.calls_error = (uint64_t)sqrt(s->calls_varied),
 		.cpu_error_ns = estimate__error_ns(p, (double)s->varied_ns),
 	};
 
-	if (s->burst_calls || s->calls_varied) {
+	if (s->burst_calls || s->calls_varied > 0) {
 		e.source = SOURCE_BURST;
 		/* A function that no sample has met may have taken as much as one stands for. */
 		if (s->varied_ns < p->sample_period_ns)

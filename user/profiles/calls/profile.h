@@ -34,8 +34,10 @@ struct call_stats {
 	/* Samples of CPU time: how many met the path itself; what of self_ns is estimated from
 	 * them; and that, with what of its own time was given to functions without probes. */
 	uint64_t samples, sampled_ns, varied_ns;
-	/* Bursts: what of calls was scaled up from them, and its variance, in calls^2. */
-	uint64_t burst_calls, calls_varied;
+	/* Bursts: what of calls was scaled up from them, and its variance, in calls^2, a whole
+	 * number: of 20 billion calls known to a quarter it is 2.5e19, which no uint64_t holds. */
+	uint64_t burst_calls;
+	double calls_varied;
 };
 
 static inline uint64_t stats__cpu_ns(const struct call_stats *s)

@@ -123,7 +123,7 @@ static struct measured measured(const struct builder *b, const struct diff_figur
 		.stolen_ns = b->stolen_ns[run],
 		.off_alike = b->off_alike,
 		.ns_varied = varied_of(b, f, run, self, f->total_varied[run]),
-		.calls_varied = (double)s->calls_varied,
+		.calls_varied = s->calls_varied,
 	};
 }
 

@@ -157,7 +157,7 @@ static struct call_stats read_stats(struct rows_reader *r, uint64_t period_ns)
 	s.sampled_ns = least(rows_reader__u64(r), s.self_ns);
 	variance = rows_reader__f64(r);
 	s.burst_calls = least(rows_reader__u64(r), s.calls);
-	s.calls_varied = rows_reader__u64(r);
+	s.calls_varied = (double)rows_reader__u64(r);
 	if (period_ns && variance > 0 && variance / (double)period_ns < 1e18)
 		s.varied_ns = (uint64_t)(variance / (double)period_ns);
 	return s;

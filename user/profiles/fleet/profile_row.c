@@ -72,7 +72,9 @@ static const struct row_column of_paths[] = {
 	 .rounded = true},
 	OF_STATS("p_varied_ns", varied_ns),
 	OF_STATS("p_burst_calls", burst_calls),
-	OF_STATS("p_calls_variance", calls_varied),
+	{.name = "p_calls_variance",
+	 .offset = offsetof(struct call_stats, calls_varied),
+	 .is_double = true},
 };
 
 static const struct row_column of_functions[] = {
@@ -144,9 +146,13 @@ char *profile_row__columns(enum row_table table)
 static uint64_t value(const void *base, const struct row_column *c)
 {
 	uint64_t v;
+	double d;
 
 	memcpy(&v, (const char *)base + c->offset, sizeof(v));
-	return v;
+	if (!c->is_double)
+		return v;
+	memcpy(&d, &v, sizeof(d));
+	return d < (double)INT64_MAX ? (uint64_t)d : INT64_MAX;
 }
 
 /* Bits of `v` below its highest `keep`. */

@@ -17,7 +17,8 @@ struct shipment;
 struct row_column {
 	const char *name;
 	size_t offset;
-	bool rounded; /* to what is known of it */
+	bool rounded;	/* to what is known of it */
+	bool is_double; /* a whole number, that is sent as INT64_MAX if it is larger */
 };
 
 #define ROW_SUMS 26

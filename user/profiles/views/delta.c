@@ -8,6 +8,7 @@
 #include "views/delta.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,13 +95,10 @@ static void subtract(uint64_t *now, uint64_t before)
  */
 static void subtract_calls(struct call_stats *now, const struct call_stats *before)
 {
-	uint64_t fell = before->calls > now->calls ? before->calls - now->calls : 0;
+	double fell = before->calls > now->calls ? (double)(before->calls - now->calls) : 0;
 
-	if (now->calls_varied > before->calls_varied)
-		now->calls_varied -= before->calls_varied;
-	else
-		now->calls_varied = before->calls_varied - now->calls_varied;
-	if (now->calls_varied && fell < UINT32_MAX && now->calls_varied < fell * fell)
+	now->calls_varied = fabs(now->calls_varied - before->calls_varied);
+	if (now->calls_varied > 0 && now->calls_varied < fell * fell)
 		now->calls_varied = fell * fell;
 	subtract(&now->calls, before->calls);
 	subtract(&now->burst_calls, before->burst_calls);

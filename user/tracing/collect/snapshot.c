@@ -6,6 +6,7 @@
 #include "collect/collector.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,8 +105,8 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 	if (s->burst_calls < n->burst_calls)
 		s->burst_calls = n->burst_calls;
 	s->calls += s->burst_calls - n->burst_calls;
-	s->calls_varied = (uint64_t)(share * share * e->variance +
-				     e->calls * e->calls * share * (1 - share) * IN_GROUPS / of);
+	s->calls_varied = floor(share * share * e->variance +
+				e->calls * e->calls * share * (1 - share) * IN_GROUPS / of);
 }
 
 /* Adds what nodes have to their callers. Children come behind their parents. */

@@ -206,8 +206,7 @@ static bool nodes_valid(const struct profile *p)
 		    !add(&sum.raw_self_ns, s->raw_self_ns) ||
 		    !add(&sum.self_error_ns, s->self_error_ns) || !add(&sum.samples, s->samples) ||
 		    !add(&sum.varied_ns, s->varied_ns) || s->sampled_ns > s->self_ns ||
-		    !add(&sum.calls_varied, s->calls_varied) || s->burst_calls > s->calls ||
-		    s->off_self_ns > s->self_ns)
+		    s->burst_calls > s->calls || s->off_self_ns > s->self_ns)
 			return false;
 	}
 	return true;

@@ -6,6 +6,7 @@
 #include "record/format/encode.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,7 @@ static uint64_t field_value(struct encoder *e, const struct field *f, const uint
 	uint64_t v = 0;
 	int32_t i32;
 	uint32_t u32;
+	double d;
 
 	switch ((enum field_kind)f->kind) {
 	case FIELD_U32:
@@ -140,6 +142,13 @@ static uint64_t field_value(struct encoder *e, const struct field *f, const uint
 		return string_number(e, string);
 	case FIELD_COMM:
 		return string_number(e, (const char *)at);
+	case FIELD_WHOLE:
+		memcpy(&d, at, sizeof(d));
+		if (d < (double)WHOLE_IS_DOUBLE)
+			return (uint64_t)d;
+		d = fmin(d, WHOLE_MAX);
+		memcpy(&v, &d, sizeof(v));
+		return v | WHOLE_IS_DOUBLE;
 	case FIELD_U64:
 	case FIELD_I64:
 	case FIELD_DOUBLE:

@@ -150,7 +150,7 @@ static const struct field nodes[] = {
 	PLAIN(12, U64, struct profile_node, stats.sampled_ns),
 	PLAIN(13, U64, struct profile_node, stats.varied_ns),
 	PLAIN(14, U64, struct profile_node, stats.burst_calls),
-	PLAIN(15, U64, struct profile_node, stats.calls_varied),
+	PLAIN(15, WHOLE, struct profile_node, stats.calls_varied),
 };
 const struct layout layout_nodes = LAYOUT(TABLE_NODES, struct profile_node, nodes);
 
@@ -256,10 +256,8 @@ const struct layout layout_segments = LAYOUT(TABLE_SEGMENTS, struct segment_row,
 
 /* Paths repeat in patterns, which compression finds, and more of them in their changes. */
 static const struct field calls[] = {
-	PLAIN(1, U64, struct call_row, gap_ns),
-	PLAIN(2, U64, struct call_row, duration_ns),
-	CHANGE(3, U32, struct call_row, path),
-	PLAIN(4, U64, struct call_row, off_ns),
+	PLAIN(1, U64, struct call_row, gap_ns), PLAIN(2, U64, struct call_row, duration_ns),
+	CHANGE(3, U32, struct call_row, path),	PLAIN(4, U64, struct call_row, off_ns),
 	PLAIN(5, U32, struct call_row, open),
 };
 const struct layout layout_calls = LAYOUT(TABLE_CALLS, struct call_row, calls);

@@ -18,6 +18,9 @@ enum field_kind {
 	FIELD_I32, /* signed ones as 0, -1, 1, -2, ... */
 	FIELD_I64,
 	FIELD_DOUBLE, /* its 64 bits; finite */
+	/* A double that is a whole number, up to WHOLE_MAX: that number; from 2^63 on its 64 bits
+	 * and the highest one. */
+	FIELD_WHOLE,
 	FIELD_STRING, /* const char *: its number in the table of strings; 0: NULL */
 	FIELD_COMM,   /* char[16]: the same */
 };
@@ -28,6 +31,9 @@ struct field {
 	bool delta; /* stored is the signed difference to the row before */
 	uint16_t offset;
 };
+
+#define WHOLE_IS_DOUBLE (1ull << 63)
+#define WHOLE_MAX	0x1p100 /* sums of them, and their roots, stay numbers */
 
 struct layout {
 	enum table_tag tag;

@@ -62,6 +62,14 @@ static bool set_field(const struct table_reader *t, const struct field *f, uint6
 		memcpy(&d, &v, sizeof(d));
 		memcpy(at, &v, sizeof(v));
 		return isfinite(d);
+	case FIELD_WHOLE:
+		d = (double)v;
+		if (v & WHOLE_IS_DOUBLE) {
+			v &= ~WHOLE_IS_DOUBLE;
+			memcpy(&d, &v, sizeof(d));
+		}
+		memcpy(at, &d, sizeof(d));
+		return d <= WHOLE_MAX;
 	case FIELD_STRING:
 		if (!get_string(t, v, &string))
 			return false;

@@ -127,7 +127,7 @@ static void add_function(struct metrics_series *s, const struct profile *p, uint
 	s->calls += f->calls;
 	s->self_ns += f->self_ns;
 	s->cpu_self_ns += stats__cpu_self_ns(f);
-	s->calls_variance += (double)f->calls_varied;
+	s->calls_variance += f->calls_varied;
 	s->cpu_variance += (double)f->varied_ns * (double)p->sample_period_ns;
 	/* Those of several functions are no sum: callees are in their callers. */
 	if (s->kind == METRICS_OTHERS)

@@ -196,7 +196,7 @@ static void print_box(const struct graph *g, const struct box *b)
 /* Its variance, without its callees'. */
 static double varied_of(const struct call_stats *s, enum weight weight)
 {
-	return weight == WEIGHT_CALLS ? (double)s->calls_varied
+	return weight == WEIGHT_CALLS ? s->calls_varied
 	       : weight == WEIGHT_OFF ? 0
 				      : (double)s->varied_ns;
 }

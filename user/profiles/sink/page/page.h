@@ -61,7 +61,7 @@ int page_lines__write(struct json *j, const struct profile *p, const uint32_t *n
 /* Figures that functions and paths have alike, each a column. */
 struct page_figure {
 	const char *name;
-	size_t offset; /* of a uint64_t in struct call_stats */
+	size_t offset; /* in struct call_stats: of a uint64_t, or of calls_varied */
 };
 #define PAGE_FIGURES 11
 extern const struct page_figure page_figures[PAGE_FIGURES];

@@ -23,7 +23,9 @@ const struct page_figure page_figures[PAGE_FIGURES] = {
 
 uint64_t page_figure__of(const struct page_figure *f, const struct call_stats *s)
 {
-	return *(const uint64_t *)((const char *)s + f->offset);
+	if (f->offset != offsetof(struct call_stats, calls_varied))
+		return *(const uint64_t *)((const char *)s + f->offset);
+	return s->calls_varied < (double)UINT64_MAX ? (uint64_t)s->calls_varied : UINT64_MAX;
 }
 
 /* One value of one column. */

@@ -193,9 +193,9 @@ static const char *row_calls_error(const struct printer *pr, const struct call_s
 {
 	double percent;
 
-	if (printer__errors(pr) || !s->calls || !s->calls_varied)
+	if (printer__errors(pr) || !s->calls || !(s->calls_varied > 0))
 		return "";
-	percent = 100 * sqrt((double)s->calls_varied) / (double)s->calls;
+	percent = 100 * sqrt(s->calls_varied) / (double)s->calls;
 	if (percent < LARGE_PERCENT)
 		return "";
 	if (percent > MOST_PERCENT)
