@@ -35,6 +35,18 @@ class Check(harness.TestCase):
             again = self.verb("check", "--assert", assertion, "proftrace.data")
             self.assertEqual(again.status, status, str(again))
 
+    def test_cut_off(self):
+        """Nobody knows what the rest of the run has called."""
+        self.check("calls(square) == 1")
+        with open(self.path("proftrace.data"), "rb") as file:
+            whole = file.read()
+        with open(self.path("cut.data"), "wb") as file:
+            file.write(whole[:-1])
+        for assertion in "calls(square) <= 20", "calls(square) == 1":
+            done = self.verb("check", "--assert", assertion, "cut.data")
+            self.assertEqual(done.status, 1, str(done))
+            self.assertIn(f"{assertion}: not known, as the run was cut off", done.stderr)
+
     def test_status_of_the_command(self):
         """A failed assertion goes before the status of the command, which is told then."""
         done = self.check("calls(square) == 20", command=("calc-pie", 20, 7))

@@ -42,6 +42,15 @@ static const char *keep(const char *made)
 	return made;
 }
 
+/* What had been found of a run that was cut off may be any part of it. */
+static enum verdict judge_run(const struct assertion *a, const struct recorded *run)
+{
+	if (run->end.reason)
+		return judge(a, run->profile);
+	log_error("%s: not known, as the run was cut off before its end", a->text);
+	return UNKNOWN;
+}
+
 /* Of the recording at `path`, or of one at `made` that is kept only if something does not hold;
  * NULL: there is none. Returns the exit status. */
 static int judge_all(const struct options *o, const char *path, const char *made)
@@ -53,7 +62,7 @@ static int judge_all(const struct options *o, const char *path, const char *made
 	if (!err)
 		err = profile__summarize(run.profile);
 	for (size_t i = 0; !err && i < o->assertions_cnt; i++) {
-		enum verdict v = judge(&o->assertions[i], run.profile);
+		enum verdict v = judge_run(&o->assertions[i], &run);
 
 		fails += v == FAILS;
 		unknown += v == UNKNOWN;
