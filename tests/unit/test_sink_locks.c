@@ -151,7 +151,7 @@ static void test_names(void **state)
 	static const char *const condition[] = {"pthread_cond_wait", "futex_wait", NULL};
 	static const char *const mutex[] = {"pthread_mutex_lock", NULL};
 	struct profile *p = fixture_new();
-	uint32_t locks[4];
+	uint32_t locks[6];
 
 	fixture_function(p, "take");
 	fixture_function(p, "[futex]");
@@ -160,21 +160,29 @@ static void test_names(void **state)
 	locks[1] = wait_function(p, "[lock jobs+0x2c]");
 	locks[2] = wait_function(p, "[lock cache.guard]");
 	locks[3] = wait_function(p, "[lock 0x1000]");
+	locks[4] = wait_function(p, "[lock shards[3].lock]");
+	locks[5] = wait_function(p, "[lock shards[3].table, as a writer]");
 	fixture_thread(p, 7, 7, "server");
 	libc_waits(p, condition, locks[0], 4000);
 	libc_waits(p, condition, locks[1], 2000);
 	libc_waits(p, mutex, locks[2], 4000);
 	libc_waits(p, mutex, locks[3], 0);
+	libc_waits(p, mutex, locks[4], 6000);
+	libc_waits(p, mutex, locks[5], 4000);
 	fixture_finish(p);
 	fixture_expect(&sink_locks, p, &plain,
 		       "     WAITED   SHARE  LOCK\n"
-		       "    4.00 us   40.0%  lock cache.guard of process 7\n"
+		       "    6.00 us   30.0%  lock shards[3].lock of process 7\n"
+		       "    6.00 us  100.0%  waited in    server: take › pthread_mutex_lock\n"
+		       "    4.00 us   20.0%  lock cache.guard of process 7\n"
 		       "    4.00 us  100.0%  waited in    server: take › pthread_mutex_lock\n"
-		       "    6.00 us   60.0%  condition jobs+0x28 of process 7\n"
+		       "    4.00 us   20.0%  lock shards[3].table of process 7\n"
+		       "    4.00 us  100.0%  waited in    server: take › pthread_mutex_lock\n"
+		       "    6.00 us   30.0%  condition jobs+0x28 of process 7\n"
 		       "    6.00 us  100.0%  waited in    server: take › pthread_cond_wait\n"
 		       "\n"
 		       "entered 0 = returned 0 + unwound 0 + open 0; lost 0, dropped 0\n"
-		       "0 ns, 0 of 13 probed functions called\n");
+		       "0 ns, 0 of 17 probed functions called\n");
 	profile__free(p);
 }
 

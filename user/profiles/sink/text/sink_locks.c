@@ -138,12 +138,13 @@ static void name_waiter(const struct profile *p, uint32_t lock_node, char *name)
 				function__name(&p->functions[path[i]]));
 }
 
-/* The length of the lock's name in "table_lock, as a writer]". */
+/* The length of the lock's name in "table_lock, as a writer]" or "shards[3].lock]". */
 static int name_len(const char *name)
 {
-	const char *as = strstr(name, ", as a ");
+	const char *end = strstr(name, ", as a ");
 
-	return as ? (int)(as - name) : (int)strcspn(name, "]");
+	end = end ? end : strrchr(name, ']');
+	return end ? (int)(end - name) : (int)strlen(name);
 }
 
 /* The lock's name without brackets: "0x5581a0", "table_lock", "log_file+0x44". A condition variable
