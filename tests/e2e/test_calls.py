@@ -198,6 +198,10 @@ class SingleCalls(harness.TestCase):
         self.assertTrue(said, report.stderr)
         of_all = number(said[2])
         self.assertEqual(of_all, document["accounting"]["timeline_calls"])
+        self.assertEqual(document["single_calls"],
+                         {"kept": number(said[1]), "all": of_all, "estimate": False})
+        self.assertIn(f"single calls: {said[1]} of {said[2]} (",
+                      self.verb("report", "-f", "flat", recording).stdout)
         database = self.database(recording)
         kept, last = database.execute("SELECT count(*), max(leave_ns) FROM calls").fetchone()
         self.assertEqual(kept, number(said[1]))

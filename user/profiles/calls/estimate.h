@@ -84,7 +84,7 @@ static inline struct calls_share estimate__share(const struct profile *p)
 {
 	const struct profile_accounting *a = &p->accounting;
 	double own_s = (double)accounting__own_ns(a) / 1e9, dropped = 0;
-	struct calls_share s = {.kept = a->timeline_calls};
+	struct calls_share s = {.kept = a->timeline_calls - p->calls_forgotten};
 
 	for (size_t i = 0; i < p->drops_cnt && p->duration_ns; i++) {
 		const struct profile_drop *d = &p->drops[i];

@@ -345,6 +345,9 @@ struct profile {
 	/* Nobody but root can have chosen the names of their files: 1, else 0. */
 	uint32_t files_by_root;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
+	/* Of accounting.timeline_calls so many, the oldest, are in the recording no more, for it to
+	 * stay small (--max-size). */
+	uint64_t calls_forgotten;
 	struct waits *waits;	   /* and single waits; owned; NULL: not recorded */
 	struct sessions *sessions; /* owned; NULL: not asked for */
 	uint64_t surveyed_ns; /* calls were counted for so long before the start, for the budget */

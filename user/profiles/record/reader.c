@@ -400,6 +400,9 @@ static int load_timeline(struct reader *r, const struct run *run, struct recorde
 		return err;
 	p->timeline->lost += p->accounting.timeline_lost;
 	out->calls = x->calls;
+	p->calls_forgotten = out->forgotten.calls < p->accounting.timeline_calls
+				     ? out->forgotten.calls
+				     : p->accounting.timeline_calls;
 	return 0;
 }
 

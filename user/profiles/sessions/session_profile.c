@@ -267,6 +267,7 @@ static int replace(struct maker *m)
 	timeline__free(p->timeline);
 	p->timeline = &m->t->base;
 	a->entered = a->returned = a->timeline_calls = m->t->calls_cnt;
+	p->calls_forgotten = 0;
 	a->unwound = 0;
 	a->open = 0;
 	a->undistributed = 0;

@@ -282,6 +282,7 @@ static void cut_summary(struct cut *c)
 	uint64_t end_ns = c->last_ns > p->duration_ns ? c->last_ns : p->duration_ns;
 
 	a->entered = a->timeline_calls = c->calls;
+	p->calls_forgotten = 0;
 	a->open = c->open;
 	a->returned = c->calls - c->open;
 	a->unwound = 0;
