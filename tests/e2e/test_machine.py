@@ -58,6 +58,10 @@ class Machine(harness.TestCase):
         self.assertGreater(document["accounting"]["samples_taken"], 0)
         shown = self.process(PROFTRACE, "report", "-f", "tree", path).finish().stdout
         self.assertRegex(shown, r"estimated from [1-9]\S* samples of 10.3 ms CPU time each\n")
+        compared = self.process(PROFTRACE, "diff", path, path).finish().stdout
+        self.assertEqual(compared.splitlines()[0],
+                         "time has not changed by more than noise; no calls were counted")
+        self.assertIn("Functions by the change of their calls: none were counted\n", compared)
 
     def test_samples_without_room(self):
         """While nobody reads, the kernel's rings fill: what they have no room for is told."""

@@ -361,6 +361,16 @@ static int print_counted(struct diff_table *t, const struct diff_figures *f, uin
 	return print_place(t, row, false);
 }
 
+bool diff_table__counts_calls(const struct diff_table *t)
+{
+	const struct diff_run *runs = t->d->runs;
+	bool counts = false;
+
+	for (int i = 0; i < DIFF_RUNS; i++)
+		counts |= runs[i].profile->probes.functions || runs[i].profile->accounting.entered;
+	return counts;
+}
+
 /* Whose calls are more or fewer. What has as many is no noise, and no news: only counted. */
 int diff_table__calls(struct diff_table *t, bool paths, size_t max)
 {
@@ -375,7 +385,9 @@ int diff_table__calls(struct diff_table *t, bool paths, size_t max)
 	end = t->pr.opts->verbose || r.changed <= max ? r.changed : max;
 	fprintf(t->pr.out, "%s%s%s by the change of their calls:%s\n", style(t, STYLE_BOLD),
 		paths ? "Paths" : "Functions", style(t, STYLE_PLAIN),
-		r.changed ? "" : " all have been called as often");
+		r.changed		      ? ""
+		: diff_table__counts_calls(t) ? " all have been called as often"
+					      : " none were counted");
 	if (end)
 		fprintf(t->pr.out, "%s%13s  %7s  %s%13s  %s%s\n", style(t, STYLE_DIM), "CHANGE", "",
 			t->shown & SHOW_CALLS ? "    CALLS OLD " : "",

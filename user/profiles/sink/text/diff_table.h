@@ -24,6 +24,9 @@ struct diff_table {
 /* By the change of their own time, what is noise behind it. Return 0 or -ENOMEM. */
 int diff_table__times(struct diff_table *t, bool paths);
 
+/* Whether either run has counted calls: those on the whole machine (-a) do not. */
+bool diff_table__counts_calls(const struct diff_table *t);
+
 /* By the change of their calls, at most `max` rows unless all are wanted. */
 int diff_table__calls(struct diff_table *t, bool paths, size_t max);
 

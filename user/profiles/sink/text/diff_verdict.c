@@ -138,6 +138,10 @@ static int print_times(struct diff_table *t, const struct diff_ranking *r, bool 
 
 static int print_calls(struct diff_table *t, const struct diff_ranking *r)
 {
+	if (!diff_table__counts_calls(t)) {
+		fputs("no calls were counted", t->pr.out);
+		return 0;
+	}
 	if (!r->changed) {
 		fprintf(t->pr.out, "all functions%s have been called as often",
 			t->d->left_out_cnt || t->d->by_samples_cnt ? " that both runs traced whole"
