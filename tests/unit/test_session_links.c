@@ -259,13 +259,18 @@ static void test_joined(void **state)
 	}
 }
 
-/* On a timeline a session is a track on each thread that it was on. */
-static void test_tracks(void **state)
+static void expect_tracks(bool goroutines)
 {
+	const char *name = goroutines ? ", in goroutine 10" : ", in thread ";
 	struct profile *p = make_tasks(5, TASKS, false);
-	struct sessions *s = find(p, &link_tasks);
 	uint32_t tracks = 0, others = 0;
+	struct sessions *s;
 
+	for (size_t i = 0; goroutines && i < p->threads_cnt; i++) {
+		p->threads[i].goroutine = 100 + i;
+		p->threads[i].tid = 0;
+	}
+	s = find(p, &link_tasks);
 	for (size_t i = 0; i < s->groups[0].slowest_cnt; i++) {
 		const struct session *session = &s->groups[0].slowest[i];
 		bool seen[CLIENTS + WORKERS] = {0};
@@ -278,11 +283,18 @@ static void test_tracks(void **state)
 	assert_int_equal(profile__of_sessions(p, s, true), 0);
 	assert_int_equal(p->threads_cnt, tracks);
 	for (size_t i = 0; i < p->threads_cnt; i++)
-		others += strstr(p->threads[i].title, ", in thread ") != NULL;
+		others += strstr(p->threads[i].title, name) != NULL;
 	assert_int_equal(tracks - others, truths_cnt);
 	assert_int_equal(profile__summarize(p), 0);
 	expect_sums(p);
 	profile__free(p);
+}
+
+/* On a timeline a session is a track on each thread that it was on. */
+static void test_tracks(void **state)
+{
+	expect_tracks(false);
+	expect_tracks(true);
 }
 
 /* Values that are not there, and functions that are not. */

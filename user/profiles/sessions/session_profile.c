@@ -2,6 +2,7 @@
 #include "sessions/session_profile.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,7 +142,7 @@ static int begin_thread(struct maker *m, const char *what, size_t rank,
 			const struct session *session, uint32_t thread)
 {
 	struct profile_thread *t;
-	char took[32];
+	char took[16], where[32];
 
 	if (ARRAY_RESERVE(&m->threads, m->threads_cnt, &m->threads_cap) ||
 	    ARRAY_RESERVE_MORE(&m->t->first, m->threads_cnt, 2, &m->first_cap))
@@ -149,9 +150,12 @@ static int begin_thread(struct maker *m, const char *what, size_t rank,
 	t = &m->threads[m->threads_cnt];
 	*t = m->s->threads[thread];
 	text_duration(session->duration_ns, took, sizeof(took));
+	if (t->goroutine)
+		snprintf(where, sizeof(where), "goroutine %" PRIu64, t->goroutine);
+	else
+		snprintf(where, sizeof(where), "thread %d", t->tid);
 	if (thread != session->thread)
-		snprintf(t->title, sizeof(t->title), "%s %zu: %s, in thread %d", what, rank, took,
-			 t->tid);
+		snprintf(t->title, sizeof(t->title), "%s %zu: %s, in %s", what, rank, took, where);
 	else if (session->id)
 		snprintf(t->title, sizeof(t->title), "%s %zu: %s, %s", what, rank, took,
 			 session->id);
