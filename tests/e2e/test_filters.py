@@ -108,6 +108,8 @@ class Filters(harness.TestCase):
         self.assertIn("--reverse: folded stacks are reversed (-f folded), svg is not",
                       self.said("-f", "svg", "-w", "off", "--reverse"))
         self.assertNotIn("--reverse", self.said("-f", "folded", "--reverse"))
+        self.assertIn("-w: json shows the same for all weights", self.said("-f", "json", "-w", "cpu"))
+        self.assertNotIn("-w:", self.said("-f", "pprof", "-w", "cpu"))
 
     def test_no_such_object(self):
         target = self.target("shapes-linked")

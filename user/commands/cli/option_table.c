@@ -165,7 +165,8 @@ const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "send; and report and diff of a database:", 6},
 	{"to", OPT_TO, "URL", 0,
 	 "send: clickhouse://HOST/DATABASE, with the tables of docs/fleet/clickhouse.sql, "
-	 "pyroscope+http://HOST or parca+http://HOST; clickhouses:// and https by TLS. The "
+	 "pyroscope+http://HOST, parca+http://HOST or otlp+http://HOST; clickhouses:// and https "
+	 "by TLS. The "
 	 "password of USER@HOST is taken from $PROFTRACE_SECRET",
 	 0},
 	{"service", OPT_SERVICE, "NAME", 0,

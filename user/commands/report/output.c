@@ -95,6 +95,10 @@ int output__open(struct output *out, const struct options *o)
 	if (out->opts.reverse && out->sink != &sink_folded)
 		log_warn("--reverse: folded stacks are reversed (-f folded), %s is not",
 			 out->sink->name);
+	if (out->opts.weight != WEIGHT_WALL && !out->sink->weighs && o->verb != VERB_DIFF)
+		log_warn("-w: %s shows the same for all weights; what folded stacks weigh is "
+			 "chosen by it (-f folded)",
+			 out->sink->name);
 	out->opts.interval = o->interval_ns != 0;
 	/* -v leaves nothing out of tables, however long their lines become. */
 	out->opts.prose_columns = o->output ? 0 : fold__columns(STDOUT_FILENO);

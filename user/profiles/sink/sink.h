@@ -41,7 +41,8 @@ struct sink {
 	const char *const *suffixes;
 	bool accounts; /* ends with the accounts, for people */
 	bool whole;    /* a file holds one profile: intervals cannot follow each other in it */
-	bool sums; /* profiles that follow each other add up: a whole one and its parts do not */
+	bool sums;   /* profiles that follow each other add up: a whole one and its parts do not */
+	bool weighs; /* shows paths by what sink_options::weight says (-w), or first by that */
 	bool names_only;     /* where functions are in their source is not shown */
 	bool shows_calls;    /* shows single calls, where there are any */
 	bool reads_calls;    /* shows none, but looks at them, of profiles with single waits */

@@ -101,6 +101,7 @@ const struct sink sink_folded = {
 	.suffixes = (const char *const[]){".folded", NULL},
 	.sums = true,
 	.names_only = true,
+	.weighs = true,
 	.write = write_folded,
 	.write_diff = diff_folded__write,
 };

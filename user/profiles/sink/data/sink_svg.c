@@ -408,5 +408,6 @@ const struct sink sink_svg = {
 	.suffixes = (const char *const[]){".svg", NULL},
 	.whole = true,
 	.names_only = true,
+	.weighs = true,
 	.write = write_svg,
 };

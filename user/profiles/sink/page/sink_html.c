@@ -30,6 +30,7 @@ const struct sink sink_html = {
 	.whole = true,
 	.shows_calls = true,
 	.shows_values = true,
+	.weighs = true,
 	.write = write_html,
 	.write_diff = diff_html__write,
 };

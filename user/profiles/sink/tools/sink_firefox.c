@@ -186,5 +186,6 @@ const struct sink sink_firefox = {
 	.whole = true,
 	.shows_calls = true,
 	.shows_values = true,
+	.weighs = true,
 	.write = write_firefox,
 };

@@ -362,5 +362,6 @@ const struct sink sink_pprof = {
 	.help = "for pprof and what reads its files",
 	.suffixes = (const char *const[]){".pb.gz", ".pprof", NULL},
 	.whole = true,
+	.weighs = true,
 	.write = write_pprof,
 };

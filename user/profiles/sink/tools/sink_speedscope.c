@@ -302,5 +302,6 @@ const struct sink sink_speedscope = {
 	.suffixes = (const char *const[]){".speedscope.json", NULL},
 	.whole = true,
 	.shows_calls = true,
+	.weighs = true,
 	.write = write_speedscope,
 };
