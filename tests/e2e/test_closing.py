@@ -3,7 +3,9 @@
 
 import contextlib
 import os
+import signal
 import subprocess
+import types
 
 import harness
 from harness import PROFTRACE
@@ -67,6 +69,43 @@ class Closing(harness.TestCase):
             found = [line for line in waits() if CLOSER in line]
         self.assertEqual(done.status, 0, done)
         self.assertLess(len(found), MOST, found[:10])
+
+
+@harness.alone("takes a processor for itself")
+class RealTime(harness.TestCase):
+    """A real-time program keeps threads of ours from the first processor for good: what should end
+    ends all the same, and takes the probes out."""
+
+    def begin(self):
+        target = self.target("busy", 3)
+        tracer = self.process(PROFTRACE, "-f", "json", "-p", target.pid)
+        tracer.stderr.wait_lines(harness.TRACING)
+        self.links = harness.keeper_of(tracer)
+        self.spare = harness.keeper_of(types.SimpleNamespace(pid=self.links), "proftrace-spare")
+        self.process("taskset", "-c", "0", "chrt", "-f", "50", "/bin/sh", "-c",
+                     "echo ready; while :; do :; done").wait_ready()
+        return target, tracer
+
+    def ends_clean(self, target):
+        gone = harness.poll(lambda: not any((harness.stat_fields(pid) or "X")[0] not in "ZX"
+                                            for pid in (self.links, self.spare)), 30)
+        self.assertTrue(gone, "a process that holds probes is still there")
+        self.assertEqual(harness.dirty_text(target.pid), [])
+        self.assertEqual(target.finish().status, 0)
+
+    def test_interrupted(self):
+        target, tracer = self.begin()
+        tracer.signal(signal.SIGINT)
+        self.document(tracer.finish(30))
+        self.ends_clean(target)
+
+    def test_killed(self):
+        target, tracer = self.begin()
+        os.kill(self.links, signal.SIGKILL)
+        done = tracer.finish(30)
+        self.assertEqual(done.status, 1, done)
+        self.assertIn("the process that holds the probes has been killed", done.stderr)
+        self.ends_clean(target)
 
 
 if __name__ == "__main__":

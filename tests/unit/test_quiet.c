@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Moments in which a target stands still: two children that count as fast as they can. */
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -140,9 +141,108 @@ static void nobody_is_busy(void **state)
 		usleep(3000);
 }
 
+/* A real-time program that computes without a pause on the first CPU, for ten seconds at most. */
+static pid_t begin_hog(void)
+{
+	const struct sched_param priority = {50};
+	char byte = 0;
+	int begun[2];
+	pid_t child;
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	assert_int_equal(pipe(begun), 0);
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(10);
+		if (sched_setaffinity(0, sizeof(one), &one) ||
+		    sched_setscheduler(0, SCHED_FIFO, &priority) || write(begun[1], &byte, 1) != 1)
+			_exit(0);
+		for (;;)
+			++*counted;
+	}
+	close(begun[1]);
+	if (read(begun[0], &byte, 1) != 1)
+		skip(); /* we may not have real-time priorities */
+	close(begun[0]);
+	return child;
+}
+
+/* Whether it still computes, so that nothing else could have run on its CPU; ends it. */
+static bool end_hog(pid_t hog)
+{
+	int status = 0;
+
+	kill(hog, SIGKILL);
+	waitpid(hog, &status, 0);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+/* A process that has such threads, or would have; what it says of a target that is busy. */
+static pid_t begin_holder(int said)
+{
+	pid_t child = fork();
+
+	assert_true(child >= 0);
+	if (!child) {
+		char due = quiet__is_due(&target, MANY);
+
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (write(said, &due, 1) == 1)
+			pause();
+		_exit(1);
+	}
+	return child;
+}
+
+static void beside_real_time(void **state)
+{
+	int said[2];
+	pid_t hog, holder;
+	char due = 1;
+
+	begin_two();
+	hog = begin_hog();
+	assert_int_equal(pipe(said), 0);
+	holder = begin_holder(said[1]);
+	assert_int_equal(read(said[0], &due, 1), 1);
+	kill(holder, SIGKILL);
+	quiet__let_end(holder);
+	waitpid(holder, NULL, 0);
+	assert_true(end_hog(hog));
+	assert_false(due);
+}
+
+/* The holder's threads are there before the program that keeps one of them from its CPU. */
+static void ends_beside_real_time(void **state)
+{
+	int said[2];
+	pid_t hog, holder;
+	char due = 0;
+
+	begin_two();
+	assert_int_equal(pipe(said), 0);
+	holder = begin_holder(said[1]);
+	assert_int_equal(read(said[0], &due, 1), 1);
+	hog = begin_hog();
+	kill(holder, SIGKILL);
+	quiet__let_end(holder);
+	waitpid(holder, NULL, 0);
+	assert_true(end_hog(hog));
+	if (!due)
+		skip(); /* there are too many CPUs */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* First, as who begins such threads does so once, and they do not go with a fork.
+		 */
+		cmocka_unit_test_setup_teardown(beside_real_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(ends_beside_real_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(stands_still, setup, teardown),
 		cmocka_unit_test_setup_teardown(goes_on_while_we_wait, setup, teardown),
 		cmocka_unit_test_setup_teardown(few_probes, setup, teardown),

@@ -440,6 +440,7 @@ static void keep(int socket, bool uses_events, bool system_calls)
 	serve(APART_SOCKET, events);
 	spare__end(spare);
 	trace_events__free(events);
+	quiet__let_end(getpid());
 }
 
 int link_holder__new(bool events, bool system_calls, struct link_holder **out)

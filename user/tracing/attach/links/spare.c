@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "attach/links/closer.h"
+#include "attach/links/cpus/quiet.h"
 
 static void close_all(int kept)
 {
@@ -45,8 +46,10 @@ static void wait_for_death(pid_t parent, int kept)
 	prctl(PR_SET_NAME, "proftrace-spare");
 	if (prctl(PR_SET_PDEATHSIG, SIGALRM))
 		return;
-	while (getppid() == parent)
+	while (getppid() == parent) {
 		sigwaitinfo(&death, NULL);
+		quiet__let_end(parent); /* its last thread may not have ended yet */
+	}
 	close_all(kept);
 }
 

@@ -6,10 +6,13 @@
  */
 #include "attach/links/cpus/quiet.h"
 
+#include <dirent.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -25,8 +28,9 @@
 #define WHOLE_NS   100000000 /* with all gaps */
 #define START_NS   300000    /* for the other CPUs to become busy */
 #define GAP_NS	   60000
-#define OVER_NS	   1000000 /* from look to look whether the moment is over */
-#define FRESH_NS   2000	   /* who ran so short a time ago runs now */
+#define OVER_NS	   1000000   /* from look to look whether the moment is over */
+#define FRESH_NS   2000	     /* who ran so short a time ago runs now */
+#define COME_NS	   100000000 /* for all threads to run for the first time */
 #define STACK_SIZE (64 * 1024)
 
 /* A target that has had less than a twentieth of a CPU since it was looked at last does little. */
@@ -40,6 +44,7 @@ static struct {
 	pthread_mutex_t lock; /* held from begin to end */
 	pthread_once_t once;
 	uint32_t cpus;	    /* that have a thread; 0: there can be no such moments */
+	uint32_t come;	    /* threads that have run */
 	uint32_t on;	    /* a moment is; what the threads wait for */
 	uint64_t until_ns;  /* they keep the CPUs busy, but for gaps; */
 	uint64_t whole_ns;  /* and in no case for longer than this */
@@ -112,6 +117,7 @@ static void *keep_busy(void *arg)
 {
 	uint64_t *own = arg;
 
+	__atomic_fetch_add(&quiet.come, 1, __ATOMIC_RELEASE);
 	for (;;) {
 		wait_for_moment(own);
 		be_busy(own);
@@ -143,6 +149,22 @@ static bool begin_thread(int cpu, uint64_t *own)
 	return begun;
 }
 
+/* Whether each thread gets to run. One on the CPU of a real-time program that computes without a
+ * pause does not, nor would a thread that works with the next priority, if all CPUs are like that:
+ * without a real-time priority the kernel sees to it that each thread runs now and then. */
+static bool all_come(void)
+{
+	const struct timespec pause = {.tv_nsec = GAP_NS};
+	uint64_t until_ns = now_ns() + COME_NS;
+
+	while (__atomic_load_n(&quiet.come, __ATOMIC_ACQUIRE) < quiet.cpus) {
+		if (now_ns() > until_ns)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
 static void begin_threads(void)
 {
 	cpu_set_t allowed;
@@ -155,7 +177,7 @@ static void begin_threads(void)
 			quiet.cpus++;
 	}
 	/* Of some CPUs only: the target would run on the others. */
-	if (quiet.cpus < (uint32_t)CPU_COUNT(&allowed))
+	if (quiet.cpus < (uint32_t)CPU_COUNT(&allowed) || !all_come())
 		quiet.cpus = 0;
 }
 
@@ -247,4 +269,28 @@ void quiet__end(void)
 	__atomic_store_n(&quiet.on, 0, __ATOMIC_RELEASE);
 	set_priority(SCHED_OTHER, 0);
 	pthread_mutex_unlock(&quiet.lock);
+}
+
+void quiet__let_end(pid_t pid)
+{
+	const struct sched_param none = {0};
+	const struct dirent *entry;
+	cpu_set_t allowed;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir || sched_getaffinity(0, sizeof(allowed), &allowed))
+		CPU_ZERO(&allowed);
+	while (dir && (entry = readdir(dir))) {
+		pid_t tid = atoi(entry->d_name);
+
+		if (tid <= 0)
+			continue; /* "." and ".." */
+		sched_setscheduler(tid, SCHED_OTHER, &none);
+		sched_setaffinity(tid, sizeof(allowed), &allowed);
+	}
+	if (dir)
+		closedir(dir);
 }

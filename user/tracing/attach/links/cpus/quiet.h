@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct near;
 
@@ -30,7 +31,7 @@ void quiet__ask(uint64_t (*ran_ns)(const void *), const void *ctx);
 /* Whether work on so many probes is to have a moment. Not where they are few, where the target does
  * little or has one busy thread (near__is_one(): the moment's threads would take as much CPU time
  * again as the work), or where there are more than eight CPUs, one of which is soon free for
- * whoever has such a lock. */
+ * whoever has such a lock; nor where a real-time program has a CPU for itself. */
 bool quiet__is_due(const struct near *near, size_t probes);
 
 /* Begins a moment for the calling thread, where quiet__is_due() has said so. False, and nothing
@@ -39,5 +40,11 @@ bool quiet__is_due(const struct near *near, size_t probes);
 bool quiet__begin(void);
 /* By the thread that has begun it. Threads that this one begins meanwhile work as well. */
 void quiet__end(void);
+
+/* Lets a process end that may have such threads: they become ordinary ones, and may run on all CPUs
+ * that the caller may use. Else one that a real-time program keeps from its CPU lives on after the
+ * process was killed, and with it all that the process has open: our probes would stay. Does
+ * nothing if there is no such process. */
+void quiet__let_end(pid_t pid);
 
 #endif
