@@ -108,7 +108,7 @@ class Patched(harness.TestCase):
             for line in maps:
                 begin, end, offset = re.match(r"(\w+)-(\w+) \S+ (\w+)", line).groups()
                 at = function["offset"] + function["site_offset"] - int(offset, 16)
-                if line.endswith("/steps\n") and 0 <= at < int(end, 16) - int(begin, 16):
+                if line.endswith(target.argv[0] + "\n") and 0 <= at < int(end, 16) - int(begin, 16):
                     return int(begin, 16) + at
         raise AssertionError(f"{name} is not mapped")
 
@@ -141,6 +141,29 @@ class Patched(harness.TestCase):
         self.assertTrue(poll(lambda: not harness.dirty_text(target.pid)))
         target.step("5")
         self.assertEqual(target.finish().status, 0)
+
+    def stays(self, whose):
+        """`forks` may fork, so its probes are in all processes that run it."""
+        target, other = self.target("forks", 1, 10), self.target("forks", 1, 10)
+        debugged = target if whose == "target" else other
+        site = self.site(debugged, "work")
+        tracer = self.proftrace("-F", "work", "-p", target.pid).wait_tracing()
+        debugger = Debugger(debugged.pid)
+        debugger.put(site)
+        self.assertEqual(debugger.covered[site], INT3)
+        self.assertIn("a debugger is at", tracer.interrupt().stderr)
+        debugger.leave()
+        self.assertTrue(poll(lambda: not harness.dirty_text(debugged.pid)))
+        for process in target, other:
+            process.go()
+            self.assertEqual(process.finish().status, 0)
+
+    def test_debugger_stays_at_a_program_that_forks(self):
+        self.stays("target")
+
+    def test_debugger_stays_at_another_process(self):
+        """As a child is that was forked before."""
+        self.stays("other")
 
     def test_other_profilers(self):
         """Their breakpoints, and the calls that the kernel makes of 5-byte nops, are not the

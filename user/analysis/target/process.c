@@ -298,6 +298,54 @@ bool process__is_debugged(pid_t pid)
 	       strncmp(tracer.comm, program_invocation_short_name, COMM_LEN) != 0;
 }
 
+void process__names(const pid_t *pids, size_t cnt, struct process_names *out)
+{
+	struct process_status st;
+
+	for (out->cnt = 0; out->cnt < cnt && out->cnt < PROCESS_NAMES; out->cnt++) {
+		process__status(pids[out->cnt], &st);
+		out->pids[out->cnt] = pids[out->cnt];
+		memcpy(out->names[out->cnt], st.comm, sizeof(st.comm));
+	}
+}
+
+pid_t process__debugged_of(const struct process_names *of)
+{
+	for (size_t i = 0; i < of->cnt; i++) {
+		if (process__is_debugged(of->pids[i]))
+			return of->pids[i];
+	}
+	return 0;
+}
+
+static bool has_name_of(const struct process_names *of, const struct process_status *st)
+{
+	for (size_t i = 0; i < of->cnt; i++) {
+		if (!strcmp(st->comm, of->names[i]))
+			return true;
+	}
+	return false;
+}
+
+pid_t process__debugged_like(const struct process_names *of)
+{
+	pid_t found = process__debugged_of(of);
+	DIR *dir = found ? NULL : opendir("/proc");
+	const struct dirent *entry;
+	struct process_status st;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid > 0 && !process__status(pid, &st) && st.tracer && has_name_of(of, &st) &&
+		    process__is_debugged(pid))
+			found = pid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 void process__root(pid_t pid, char *buf, size_t size)
 {
 	struct stat ours, theirs;

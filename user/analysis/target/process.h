@@ -75,6 +75,25 @@ bool process__thread_runs(const struct process_thread *t);
  * moments. Another run goes by the name of our program. */
 bool process__is_debugged(pid_t pid);
 
+#define PROCESS_NAMES 8
+
+/* Some processes, with their names as of process__status(), "" if it had ended. */
+struct process_names {
+	pid_t pids[PROCESS_NAMES];
+	char names[PROCESS_NAMES][64];
+	size_t cnt;
+};
+
+/* Sets *out to the first of these processes, eight at most. */
+void process__names(const pid_t *pids, size_t cnt, struct process_names *out);
+
+/* One of these that a debugger is at; 0: none. */
+pid_t process__debugged_of(const struct process_names *of);
+
+/* As process__debugged_of(), or one that has the name of one of these, as children have that they
+ * have forked. Looks at all processes of the machine, only at what everybody may read. */
+pid_t process__debugged_like(const struct process_names *of);
+
 /* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root
  * directory as we do. */
 void process__root(pid_t pid, char *buf, size_t size);

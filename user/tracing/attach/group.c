@@ -126,6 +126,7 @@ static int link_range(struct attach_ctx *ctx, struct group *grp, const struct ba
 		.return_probes = probe->return_probes,
 		.object_fd = ctx->obj->fd,
 		.pid = ctx->pid,
+		.shared = !ctx->pid && !ctx->g->unbound,
 		.offsets = b->offsets + from,
 		.cookies = b->cookies + from,
 		.semaphores = b->guarded ? b->semaphores + from : NULL,

@@ -33,6 +33,7 @@ static int link_hooks_of(struct attach_ctx *ctx, int kind)
 		.attach_type = probe.attach_type,
 		.object_fd = ctx->obj->fd,
 		.pid = ctx->pid,
+		.shared = !ctx->pid && !ctx->g->unbound,
 		.offsets = offsets,
 		.cookies = cookies,
 	};

@@ -6,6 +6,7 @@
 #define PROFTRACE_ATTACH_LINKS_LINK_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -21,6 +22,7 @@ struct link_spec {
 	int return_probes; /* on returns instead of on the instructions; not LINK_UPROBE_SESSION */
 	int object_fd;	   /* the file: probes go by its inode */
 	pid_t pid;	   /* 0: every process */
+	bool shared; /* with pid 0: for the target's forked children, not for whoever runs it */
 	const uint64_t *offsets;
 	const uint64_t *cookies;
 	/* File offsets of counts that are above 0 while there is a probe, 0: none; NULL: none at

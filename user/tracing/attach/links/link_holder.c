@@ -27,6 +27,7 @@
 #include "target/process.h"
 #include "util/array.h"
 #include "util/io.h"
+#include "util/clock.h"
 #include "util/log.h"
 
 struct link_holder {
@@ -66,6 +67,7 @@ struct request {
 	int link; /* CLOSE: its number */
 	int attach_type, return_probes;
 	pid_t pid;
+	uint32_t shared;     /* LINK: struct link_spec's */
 	uint32_t cnt;	     /* of probes; MAKE_MAP: of entries */
 	uint32_t semaphores; /* whether there are some */
 	uint32_t basic;	     /* LOAD_LATE: struct late_kind's */
@@ -76,11 +78,13 @@ enum { FD_PROGRAM, FD_OBJECT, LINK_FDS };
 
 #define MAX_COUNT     (1u << 20) /* of probes in a link: the kernel's limit */
 #define LOOK_AGAIN_US 100000
+#define LOOK_NS	      10000000
 #define STAY_US	      (24 * 3600 * 1000000ull)
 
 struct held {
-	int fd;	   /* -1: none */
-	pid_t pid; /* of the process that its probes are in; 0: all, or ours */
+	int fd;	     /* -1: none */
+	pid_t pid;   /* of the process that its probes are in; 0: all, or ours */
+	bool shared; /* they are in all, for the sake of the target's forked children */
 	bool is_event;
 	uint32_t event; /* its number */
 	uint32_t probes;
@@ -89,7 +93,7 @@ struct held {
 /*
  * Links by their numbers. A debugger takes our breakpoints for the code that it puts its own over,
  * and writes them back when it takes these out: then they must still be ours. So links to a
- * process that is being debugged are put off.
+ * process that is being debugged are put off, as are those that are shared with its children.
  */
 struct links {
 	struct held *held;
@@ -102,6 +106,9 @@ struct links {
 	struct closer *closer;
 	struct trace_events *events;
 	struct near near;
+	struct process_names target; /* some of its processes, also while `near` has none */
+	pid_t debugged;		     /* one of them that a debugger is at; 0: none */
+	uint64_t looked_ns;	     /* when that was looked up */
 };
 
 /* A probe is an instruction to be changed in each process that it is in. */
@@ -123,18 +130,40 @@ static void held_close(const struct links *l, const struct held *link)
 /* Closes what has been put off where the debugger has left. */
 static void links_look_again(struct links *l)
 {
+	pid_t other = 0;
 	size_t cnt = 0;
 
 	for (size_t i = 0; i < l->put_off_cnt; i++) {
-		if (process__is_debugged(l->put_off[i].pid))
-			l->put_off[cnt++] = l->put_off[i];
+		struct held *link = &l->put_off[i];
+
+		if (!process__is_debugged(link->pid)) {
+			if (link->shared && !other)
+				other = process__debugged_like(&l->target);
+			link->pid = link->shared ? other : 0;
+		}
+		if (link->pid)
+			l->put_off[cnt++] = *link;
 		else
-			held_close(l, &l->put_off[i]);
+			held_close(l, link);
 	}
 	l->put_off_cnt = cnt;
 }
 
-static int link_close(struct links *l, int number)
+/* A process of the target that a debugger is at, as it was up to 10 ms ago: links are closed by the
+ * hundred, and a look at a process takes 15 us. 0: none. */
+static pid_t debugged_of(struct links *l)
+{
+	uint64_t at_ns = now_ns();
+
+	if (at_ns >= l->looked_ns + LOOK_NS) {
+		l->debugged = process__debugged_of(&l->target);
+		l->looked_ns = at_ns;
+	}
+	return l->debugged;
+}
+
+/* `debugged`: a process that shared links are put off for; 0: none. */
+static int link_close(struct links *l, int number, pid_t debugged)
 {
 	struct held link;
 
@@ -144,7 +173,9 @@ static int link_close(struct links *l, int number)
 	l->held[number].fd = -1;
 	if ((size_t)number < l->first_free)
 		l->first_free = number;
-	if (link.pid && process__is_debugged(link.pid) &&
+	if (link.shared)
+		link.pid = debugged;
+	if (link.pid && (link.shared || process__is_debugged(link.pid)) &&
 	    !ARRAY_RESERVE(&l->put_off, l->put_off_cnt, &l->put_off_cap))
 		l->put_off[l->put_off_cnt++] = link;
 	else
@@ -156,10 +187,12 @@ static int link_close(struct links *l, int number)
  * put off. Returns how many these are. */
 static int links_close(struct links *l)
 {
+	pid_t debugged = l->cnt ? process__debugged_like(&l->target) : 0;
+
 	closer__hold(l->closer, false);
 	/* The last first: these are of functions that are called, see grouping__link(). */
 	for (size_t i = l->cnt; i-- > 0;)
-		link_close(l, i);
+		link_close(l, i, debugged);
 	l->cnt = l->first_free = 0;
 	links_look_again(l);
 	closer__drain(l->closer);
@@ -236,6 +269,7 @@ static int link_one(int socket, struct links *links, const struct request *req,
 	};
 	struct held made = {
 		.pid = req->pid == getppid() ? 0 : req->pid,
+		.shared = req->shared,
 		.is_event = req->attach_type == LINK_TRACE_EVENT,
 		.probes = req->cnt,
 	};
@@ -263,6 +297,8 @@ static bool be_near(int socket, struct links *links)
 	if (!fd_message__receive_all(socket, &near, sizeof(near)) || near.cnt > NEAR_PROCESSES)
 		return false;
 	links->near = near;
+	if (near.pids[0])
+		process__names(near.pids, near.cnt ? near.cnt : NEAR_PROCESSES, &links->target);
 	closer__be_near(links->closer, &near);
 	return true;
 }
@@ -362,7 +398,7 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 	if (req->kind == LINK && fds->cnt == LINK_FDS && req->cnt <= MAX_COUNT)
 		answer = link_one(socket, &s->links, req, fds, &alive);
 	else if (req->kind == CLOSE)
-		answer = link_close(&s->links, req->link);
+		answer = link_close(&s->links, req->link, debugged_of(&s->links));
 	else if (req->kind == HOLD || req->kind == GO_ON)
 		answer = hold(&s->links, req->kind == HOLD);
 	else if (req->kind == SETTLE)
@@ -518,6 +554,7 @@ int link_holder__link(struct link_holder *k, const struct link_spec *spec)
 		.attach_type = spec->attach_type,
 		.return_probes = spec->return_probes,
 		.pid = spec->pid,
+		.shared = spec->shared,
 		.cnt = spec->cnt,
 		.semaphores = spec->semaphores != NULL,
 	};
