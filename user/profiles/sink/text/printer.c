@@ -156,12 +156,17 @@ struct row_estimate printer__row_estimate(const struct printer *pr, const struct
 					  uint32_t sampled)
 {
 	const struct estimate e = estimate__of(pr->profile, s);
+	/* Of a dropped function that no sample has met, nor its callees, the time is that of the
+	 * few calls in bursts: 2 us, of 100 calls, beside "~72,404" of the whole run. */
+	bool unmet = e.source == SOURCE_BURST && s->total_ns <= e.cpu_error_ns;
 
 	return (struct row_estimate){
 		/* "<50 ns" is no more certain with a mark. */
-		.total = (sampled && s->total_ns > s->error_ns) || e.source != SOURCE_EXACT,
+		.total = (sampled && s->total_ns > s->error_ns) ||
+			 (e.source != SOURCE_EXACT && !unmet),
 		.self = (sampled && s->self_ns > s->self_error_ns) || s->varied_ns ||
 			estimate__waits(pr->profile, s),
+		.total_error_ns = unmet ? e.cpu_error_ns : s->error_ns,
 		.error_ns = e.cpu_error_ns,
 	};
 }

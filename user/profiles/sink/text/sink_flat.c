@@ -91,14 +91,14 @@ static void print_sums(const struct printer *pr, const struct profile_function *
 	const struct call_stats *s = &f->stats;
 	const struct row_estimate e = printer__row_estimate(pr, s, f->sampled);
 
-	printer__put_time(pr, s->total_ns, s->error_ns, e.total);
+	printer__put_time(pr, s->total_ns, e.total_error_ns, e.total);
 	if (printer__errors(pr))
-		print_time(pr, true, s->error_ns, 0);
-	printer__put_time(pr, s->self_ns, s->self_error_ns, e.self);
+		print_time(pr, true, e.total_error_ns, 0);
+	printer__put_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
 	if (printer__errors(pr))
 		print_time(pr, true, s->self_error_ns + e.error_ns, 0);
 	if (l->shown & SHOW_CPU)
-		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
+		printer__put_time(pr, stats__cpu_ns(s), e.total_error_ns, e.total);
 }
 
 /* Of calls that are a part of all, "-" if they do not tell. */

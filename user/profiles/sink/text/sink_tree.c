@@ -104,13 +104,13 @@ static void print_numbers(const struct drawing *d, const struct tree_row *row)
 	printer__put_calls(pr, &d->calls, s, row->sampled);
 	if (printer__calls_errors(pr))
 		printer__put_calls_error(pr, s);
-	print_time(pr, s->total_ns, s->error_ns, e.total);
+	print_time(pr, s->total_ns, e.total_error_ns, e.total);
 	if (e.total && !s->self_ns && !printer__errors(pr))
 		fprintf(pr->out, " %8s", "-");
 	else
 		print_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
 	if (d->cpu)
-		printer__put_time(pr, stats__cpu_ns(s), s->error_ns, e.total);
+		printer__put_time(pr, stats__cpu_ns(s), e.total_error_ns, e.total);
 	fprintf(pr->out, "  %6s  ",
 		printer__share(s->total_ns, d->rows->total_ns, text, sizeof(text)));
 }
