@@ -65,8 +65,8 @@ const volatile bool filter_tgids = false;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound = false;
 
-/* This CPU's share of what is counted by function, in `passed` and `counted`; and the place of a
- * function's counter in one. */
+/* This CPU's share of what is counted by function, in `passed`, `counted` and `strays`; and the
+ * place of a function's counter in one. */
 static __always_inline u32 counters_here(void)
 {
 	return bpf_get_smp_processor_id() & passed_shares_mask;

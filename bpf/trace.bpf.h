@@ -540,25 +540,28 @@ struct leaving {
 };
 
 /* A function is left, with its result in registers `ctx` (NULL: there is none yet). A leave whose
- * enter was not recorded, or that has been closed already, has no frame and is ignored. */
-static __always_inline void frame_leave(const struct place *at, struct pt_regs *ctx,
+ * enter was not recorded, or that has been closed already, has no frame and is ignored: then false
+ * is returned. */
+static __always_inline bool frame_leave(const struct place *at, struct pt_regs *ctx,
 					const struct leaving *l)
 {
 	struct wire_frame *top = frame_at(at->callstack->top);
+	bool found;
 
 	if (top)
 		top = unwind_below(at->number, at->callstack, top, at->slot, l->now);
 	if (!top || top->slot != at->slot)
-		return;
+		return false;
 	if (top->function != l->function)
 		top = whole_settle(at, top, l->function, l->now);
-	if (top && top->function == l->function) {
+	found = top && top->function == l->function;
+	if (found) {
 		if (l->jumps && is_whole(l->function)) {
 			const struct wire_cost *cost = cost_of(l->exit);
 
 			top->entry |= WIRE_FRAME_JUMPED;
 			frame_charge(at->callstack, top, cost->inside_ns + cost->outside_ns);
-			return;
+			return true;
 		}
 		if (keep_values && ctx && WIRE_FRAME_VALUES(top->entry))
 			values_leave(ctx, WIRE_FRAME_VALUES(top->entry), at->callstack->top);
@@ -569,6 +572,25 @@ static __always_inline void frame_leave(const struct place *at, struct pt_regs *
 	}
 	if (!l->jumps)
 		jumped_settle(at, l->now);
+	return found;
+}
+
+/*
+ * An exit was hit in no call of its function, which is counted. Where a function's code goes on
+ * without its entry, as Haskell's does at an address that it has handed out, that may be each round
+ * of a loop: one call, and 6,000,000 such hits. Or another link has seen this hit, while functions
+ * move: so nobody is charged.
+ */
+static __always_inline void stray_exit(u32 function)
+{
+	u32 place = counter_place(counters_here(), function);
+	/* Without a trigger no call is recorded; but behind it they are to be. */
+	u64 *seen = has_triggers || function >= function_modes_cap
+			    ? 0
+			    : bpf_map_lookup_elem(&strays, &place);
+
+	if (seen)
+		count_up(seen);
 }
 
 /* A function is left; its return address lay at `slot`. */
@@ -591,13 +613,22 @@ static __always_inline void exit_hit(struct pt_regs *ctx, u64 slot, const struct
 	struct wire_frame *top;
 	struct place at;
 
-	if (!gate_is_open() || !place_find(&at, slot, false))
+	if (!gate_is_open())
 		return;
+	if (!place_find(&at, slot, false)) {
+		u32 tgid = current_process();
+
+		if (!filter_tgids || bpf_map_lookup_elem(&tgids, &tgid))
+			stray_exit(l->function);
+		return;
+	}
 	top = frame_at(at.callstack->top);
-	if (!in_vain)
-		frame_leave(&at, ctx, l);
-	else if (top && top->function == l->function)
+	if (!in_vain) {
+		if (!frame_leave(&at, ctx, l))
+			stray_exit(l->function);
+	} else if (top && top->function == l->function) {
 		frame_charge(at.callstack, top, cost->inside_ns + cost->outside_ns);
+	}
 	callstack_unlock(at.callstack);
 }
 

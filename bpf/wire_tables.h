@@ -28,6 +28,8 @@
 	X(passed, u64, tables->function_modes_cap * tables->passed_shares)                        \
 	/* Calls that were counted by entries alone, by function, likewise. */                    \
 	X(counted, u64, tables->counts ? tables->function_modes_cap * tables->passed_shares : 0)  \
+	/* Hits of exits in no call of the function, likewise. */                                 \
+	X(strays, u64, tables->function_modes_cap * tables->passed_shares)                        \
 	/* With --calls. */                                                                       \
 	X(chunks, struct wire_chunk, tables->chunks_cap)                                          \
 	/* With -A; values by frame. */                                                           \

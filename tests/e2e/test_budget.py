@@ -71,6 +71,24 @@ class Budget(harness.TestCase):
         self.assertGreater(document["accounting"]["probe_ns"], 0)
         self.assertGreater(document["accounting"]["cpu_ns"], 0)
 
+    def test_exits_outside_of_calls(self):
+        """One call, whose exit is hit in each round of a loop that its entry is no part of."""
+        target = self.target("handed_out")
+        tracer = self.proftrace("-v", "-f", "json", *LIMITED, "-F", "goes_out", "--exits", "sites",
+                                "-p", target.pid).wait_tracing()
+        target.go()
+        self.assertTrue(harness.poll(lambda: DROPPED in tracer.stderr.text() or target.ended(),
+                                     harness.TIMEOUT), tracer.stderr.text())
+        target.send("stop")
+        self.assertEqual(target.finish().status, 0)
+        document = self.document(tracer.finish())
+        drop, = document["dropped"]
+        self.assertEqual(drop["name"], "goes_out")
+        self.assertIn("hit outside of its calls", drop["reason"])
+        self.assertGreater(drop["cost_percent"], 5)
+        self.assertIsNone(drop["back_ns"])
+        self.assertEqual(self.count(document, "goes_out"), 1)
+
     def test_what_options_name_stays(self):
         """However dear: sessions would be judged by what came before the drop."""
         for options in (("--session", "hot"), ("-A", "hot(arg1)"),

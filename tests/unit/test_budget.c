@@ -242,6 +242,19 @@ static void passed_calls(void **state)
 	assert_float_equal(f.call_cost_ns, 400, 1e-6);
 }
 
+/* What costs most is hit in no call: by calls alone it would stay. */
+static void exits_outside_of_calls(void **state)
+{
+	struct budget_function f[] = {function(1, 1000, 50), function(400, 1000, 50)};
+
+	assert_int_equal(CHOOSE(f), 0);
+	f[0].strays = 100000;
+	f[0].stray_cost_ns = 600;
+	assert_float_equal(budget__cost_ns(&f[0]), 1000 + 100000 * 600, 1e-3);
+	assert_int_equal(CHOOSE(f), 1);
+	assert_true(f[0].drop && !f[1].drop);
+}
+
 /* A chosen function goes after all others, though it costs most. */
 static void the_chosen_go_last(void **state)
 {
@@ -326,6 +339,7 @@ int main(void)
 		cmocka_unit_test(huge_numbers),
 		cmocka_unit_test(costs_that_are_unknown),
 		cmocka_unit_test(passed_calls),
+		cmocka_unit_test(exits_outside_of_calls),
 		cmocka_unit_test(the_chosen_go_last),
 		cmocka_unit_test(the_kept_leave_the_others_a_part),
 		cmocka_unit_test(the_cheap_go_last),

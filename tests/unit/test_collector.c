@@ -1136,6 +1136,13 @@ static void usage_of_used(void **state)
 	check_used(used, 4);
 	collector__reset(collector);
 	check_used(NULL, 0);
+	/* Never entered, but an exit was hit, as two shares of CPUs have counted. */
+	bpf.strays[LEAF] = 5;
+	bpf.strays[bpf.info.function_modes_cap + LEAF] = 2;
+	check_used(used + 2, 1);
+	assert_int_equal(collector__strays(collector), 7);
+	collector__reset(collector);
+	check_used(NULL, 0);
 }
 
 /* Also if there are costs that make the threads' figures others in the profile. */

@@ -33,7 +33,7 @@ enum { HOT, WARM, RARE };
 /* The target and the kernel, made up: CPU time and calls so far, and the orders that the controller
  * has given. */
 static struct {
-	uint64_t cpu_ns, calls[FUNCTIONS], passed[FUNCTIONS];
+	uint64_t cpu_ns, calls[FUNCTIONS], passed[FUNCTIONS], strays[FUNCTIONS];
 	uint32_t every[FUNCTIONS]; /* collector__drop() */
 	bool out[FUNCTIONS];	   /* tracer__drop() */
 	int drops, drop_err, restores, restore_err;
@@ -132,11 +132,18 @@ uint64_t collector__passed(const struct collector *c, uint32_t function)
 	return world.passed[function];
 }
 
+uint64_t collector__strays(const struct collector *c)
+{
+	return world.strays[HOT] + world.strays[WARM] + world.strays[RARE];
+}
+
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
 	for (uint32_t i = 0; i < cnt; i++)
-		usage[i] = (struct function_usage){
-			.calls = world.calls[i], .passed = world.passed[i], .factor = 1};
+		usage[i] = (struct function_usage){.calls = world.calls[i],
+						   .passed = world.passed[i],
+						   .strays = i < FUNCTIONS ? world.strays[i] : 0,
+						   .factor = 1};
 	return 0;
 }
 
@@ -414,6 +421,33 @@ static void the_dearest_goes(void **state)
 	assert_string_equal(p.functions[HOT].name, "hot");
 	assert_true(p.max_overhead == 5);
 	assert_int_equal(p.accounting.cpu_ns, world.cpu_ns);
+	free(p.drops);
+}
+
+/* A function is called once, and its exits are hit all the time. It is not looked at when dropped,
+ * as its entries would say that it costs nothing. */
+static void exits_outside_of_calls(void **state)
+{
+	struct profile_function named[FUNCTIONS];
+	struct profile p = {.functions = named};
+
+	inputs.burst_ns = 5000000;
+	begin();
+	live(10, 1, 10);
+	assert_dropped(0, 0, 0);
+	/* Of 20,000 calls, which five more links have seen. */
+	world.strays[HOT] = 100000;
+	live(20000, 0, 10);
+	assert_dropped(0, 0, 0);
+	world.strays[WARM] = 400000;
+	world.cpu_ns += world.strays[WARM] * CALL_NS / 2;
+	live(10, 0, 10);
+	assert_dropped(0, 1, 0);
+	assert_int_equal(told_cnt, 0);
+	assert_int_equal(controller__apply(controller, &p), 0);
+	assert_int_equal(p.drops_cnt, 1);
+	assert_true(p.drops[0].cost_percent > 15 && p.drops[0].cost_percent < 25);
+	assert_non_null(strstr(p.drops[0].reason, "hit outside of its calls"));
 	free(p.drops);
 }
 
@@ -1088,6 +1122,7 @@ int main(void)
 		TEST(what_is_within_the_budget_stays),
 		TEST(samples_tell_what_probes_cost),
 		TEST(the_dearest_goes),
+		TEST(exits_outside_of_calls),
 		TEST(bursts_have_their_part),
 		TEST(the_start_is_paid_off),
 		TEST(no_bursts_amid_loading),

@@ -37,7 +37,7 @@ struct cost {
 
 double budget__cost_ns(const struct budget_function *f)
 {
-	return (double)f->calls * f->call_cost_ns;
+	return (double)f->calls * f->call_cost_ns + (double)f->strays * f->stray_cost_ns;
 }
 
 static void add_cost(struct cost *c, const struct budget_function *f)
@@ -50,7 +50,7 @@ static void add_cost(struct cost *c, const struct budget_function *f)
  * together cost what they cost. */
 static bool may_go(const struct budget_function *f)
 {
-	return !f->gone && !f->kept && f->calls >= (f->again ? FEW_CALLS : MIN_CALLS) &&
+	return !f->gone && !f->kept && f->calls + f->strays >= (f->again ? FEW_CALLS : MIN_CALLS) &&
 	       f->call_cost_ns > 0;
 }
 

@@ -38,12 +38,14 @@ struct budget_function {
 	uint64_t calls;
 	double call_cost_ns; /* what the probes of a call cost */
 	double call_ns;	     /* what a call takes without them, callees included; 0: unknown */
-	bool kept;	     /* not to be dropped, whatever it costs */
-	bool last;	     /* to be dropped after all others */
-	bool chosen;	     /* kept, as somebody has chosen it while tracing */
-	bool again; /* each new child calls it as the last one did: few calls tell enough */
-	bool gone;  /* dropped already: what it still costs is not the others' fault */
-	bool drop;  /* the answer */
+	uint64_t strays;     /* hits of its exits in no call of it, each of which costs */
+	double stray_cost_ns;
+	bool kept;   /* not to be dropped, whatever it costs */
+	bool last;   /* to be dropped after all others */
+	bool chosen; /* kept, as somebody has chosen it while tracing */
+	bool again;  /* each new child calls it as the last one did: few calls tell enough */
+	bool gone;   /* dropped already: what it still costs is not the others' fault */
+	bool drop;   /* the answer */
 };
 
 /* What it cost in that time, in ns of the target's. */

@@ -134,7 +134,7 @@ int controller__keep(struct controller *s, uint32_t function)
 
 uint64_t controller__calls(const struct controller *s)
 {
-	uint64_t calls = collector__calls(s->in->collector);
+	uint64_t calls = collector__calls(s->in->collector) + collector__strays(s->in->collector);
 
 	for (size_t i = 0; i < s->drops_cnt; i++)
 		calls += collector__passed(s->in->collector, s->drops[i].shown.function);

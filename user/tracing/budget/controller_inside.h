@@ -98,7 +98,7 @@ struct controller {
  * -ENOMEM. */
 int controller__grow(struct controller *s);
 
-/* All calls so far, also those that were passed over. */
+/* All calls so far, also those that were passed over, and exits that were hit in no call. */
 uint64_t controller__calls(const struct controller *s);
 
 /* A look begins, with the target's CPU time and its calls so far. */

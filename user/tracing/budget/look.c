@@ -53,6 +53,7 @@
 #define TOLD_LOOK_NS 500000000	/* nor before so long */
 #define COLD_RESERVE 2		/* probes may be so much dearer than in calibration */
 #define MOST_PROBES  200000	/* in all processes: these take 5 s to come and go at worst */
+#define MOST_LINKS   32		/* that have a function at a time, while others are dropped */
 #define SAVED_NS     2000000000 /* what is spared in so long is left at most */
 
 /* As far as it does not depend on what was called. */
@@ -73,6 +74,21 @@ static struct budget_function budget_function_of(const struct controller *s, uin
 	};
 }
 
+/* Adds hits of a function's exits in no call of it: those that are more than links can have seen of
+ * `calls`, of which each exit is hit once a link while functions move. */
+static void add_strays(struct controller *s, uint32_t function, uint64_t calls, uint64_t strays)
+{
+	struct budget_function *f = &s->functions[function];
+	struct function_probes probes;
+
+	if (strays <= MOST_LINKS * (calls + 1))
+		return;
+	probes = call_cost__of(s->in->plan, &s->in->plan->functions[function]);
+	f->strays = strays;
+	f->stray_cost_ns =
+		s->dearness * (double)probe_costs__call(&s->in->costs, WIRE_COST_NONE, probes.exit);
+}
+
 /* Sums up what each function has done and cost since the look began; returns the cost of all, in
  * ns. */
 static double judge(struct controller *s)
@@ -91,7 +107,8 @@ static double judge(struct controller *s)
 		before = &s->before[i];
 		f = &s->functions[i];
 		/* Few are called between two looks; the others have cost nothing, and do not go. */
-		if (u->calls == before->calls && u->passed == before->passed) {
+		if (u->calls == before->calls && u->passed == before->passed &&
+		    u->strays == before->strays) {
 			*f = (struct budget_function){0};
 			continue;
 		}
@@ -106,7 +123,9 @@ static double judge(struct controller *s)
 		entry = cost_class__of_entry(s->in->plan->functions[i].entry.site);
 		budget__add_passed(f, u->passed - before->passed,
 				   probe_costs__passed(&s->in->costs, entry));
-		sum += (double)f->calls * f->call_cost_ns;
+		add_strays(s, i, u->calls - before->calls + u->passed - before->passed,
+			   u->strays - before->strays);
+		sum += budget__cost_ns(f);
 	}
 	s->look_cost_ns = sum;
 	return sum;
@@ -123,6 +142,13 @@ static void note_dearness(struct controller *s, uint64_t cpu_ns)
 							    (double)cpu_ns);
 }
 
+/* Whether most of what a function has cost was in no call of it. Looks at what is dropped count
+ * entries: they would find it cheap, and have it back. */
+static bool strays_most(const struct budget_function *f)
+{
+	return (double)f->strays * f->stray_cost_ns > budget__cost_ns(f) / 2;
+}
+
 /* Why and when a function went. */
 static int note_drop(struct controller *s, uint32_t function, double own_ns, uint64_t now_ns)
 {
@@ -137,11 +163,16 @@ static int note_drop(struct controller *s, uint32_t function, double own_ns, uin
 		.function = function,
 		.at_ns = now_ns - s->start_ns,
 		.calls_per_second = (double)f->calls / own_ns * 1e9,
-		.cost_percent = 100 * (double)f->calls * f->call_cost_ns / own_ns,
+		.cost_percent = 100 * budget__cost_ns(f) / own_ns,
 		.sampled = s->in->sample_hot,
 	};
 	text_duration((uint64_t)f->call_cost_ns, probes, sizeof(probes));
-	if (!f->calls)
+	if (strays_most(f))
+		snprintf(d->reason, sizeof(d->reason),
+			 "over the budget; the probes at its exits are hit outside of its calls, "
+			 "%.0f times a second",
+			 (double)f->strays / own_ns * 1e9);
+	else if (!f->calls)
 		snprintf(d->reason, sizeof(d->reason),
 			 "no calls were expected, but Go's memory manager works in phases");
 	else if (f->call_ns > 0)
@@ -165,7 +196,7 @@ static int drop_chosen(struct controller *s, double own_ns, uint64_t now_ns)
 			continue;
 		collector__drop(s->in->collector, i, s->in->sample_hot ? s->in->sample_hot : 1);
 		err = note_drop(s, i, own_ns, now_ns);
-		if (!err)
+		if (!err && !strays_most(&s->functions[i]))
 			err = bursts__add(s->bursts, i, (double)s->functions[i].calls / own_ns);
 		returns__note_drop(s, i, now_ns);
 		s->gone[i] = true;

@@ -488,6 +488,15 @@ uint64_t collector__passed(const struct collector *c, uint32_t function)
 	return usage__passed(c, function);
 }
 
+uint64_t collector__strays(const struct collector *c)
+{
+	uint64_t strays = 0;
+
+	for (uint32_t f = 0; f < c->functions_cnt; f++)
+		strays += usage__strays(c, f);
+	return strays;
+}
+
 uint64_t collector__surveyed(const struct collector *c, uint32_t function)
 {
 	return usage__surveyed(c, function);

@@ -78,6 +78,9 @@ int collector__lines(struct collector *c, uint64_t now_ns, struct line_usage *us
 /* Calls of a function that were seen and not recorded, as it was dropped then. */
 uint64_t collector__passed(const struct collector *c, uint32_t function);
 
+/* Hits of exits in no call of their function, of all functions so far. */
+uint64_t collector__strays(const struct collector *c);
+
 /* Calls of a function that were counted in surveys so far (tracer__survey()). */
 uint64_t collector__surveyed(const struct collector *c, uint32_t function);
 

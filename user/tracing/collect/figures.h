@@ -26,6 +26,7 @@ struct function_usage {
 	double factor;			    /* how much dearer its probes are than in calibration */
 	uint64_t timed_ns, expected_ns;
 	uint64_t passed; /* calls that were seen and not recorded, since it was dropped */
+	uint64_t strays; /* hits of its exits in no call of it */
 };
 
 /* Sums of a line so far; without the probes' cost, unless times are raw. */

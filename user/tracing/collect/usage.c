@@ -44,6 +44,19 @@ uint64_t usage__passed(const struct collector *c, uint32_t function)
 	return passed;
 }
 
+uint64_t usage__strays(const struct collector *c, uint32_t function)
+{
+	const struct bpf_tables *t = &c->tables;
+	uint64_t strays = 0;
+
+	for (uint32_t i = 0; function < t->info.function_modes_cap && i < t->info.passed_shares;
+	     i++)
+		strays += __atomic_load_n(
+			&t->strays[(size_t)i * t->info.function_modes_cap + function],
+			__ATOMIC_RELAXED);
+	return strays;
+}
+
 /* Adds a path's figures to its function's. `n` points to BPF's node or to one of a part: they have
  * nothing but these members' names in common. */
 #define USAGE_ADD(u, n, inclusive_ns, waited_ns)      \
@@ -123,6 +136,10 @@ int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t c
 		return -ENOMEM;
 	memset(c->inclusive, 0, nodes * sizeof(*c->inclusive));
 	cnt = cnt < c->functions_cnt ? cnt : c->functions_cnt;
+	for (uint32_t f = 0; f < cnt; f++) {
+		if (usage__strays(c, f))
+			usage__note(c, f);
+	}
 	for (uint32_t i = 0; i < c->used_cnt; i++) {
 		if (c->used[i] < cnt)
 			usage[c->used[i]] = c->reclaimed_usage[c->used[i]];
@@ -134,6 +151,7 @@ int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t c
 		if (f >= cnt)
 			continue;
 		usage[f].passed = usage__passed(c, f);
+		usage[f].strays = usage__strays(c, f);
 		usage[f].factor =
 			correct__factor(&c->costs, usage[f].timed_ns, usage[f].expected_ns);
 	}

@@ -141,6 +141,7 @@ void bpf_tables__clear_counts(struct bpf_tables *t)
 	memset(t->passed, 0, passed_size(&t->info));
 	if (t->counted)
 		memset(t->counted, 0, passed_size(&t->info));
+	memset(t->strays, 0, passed_size(&t->info));
 	memset(t->info.tallies, 0, WIRE_CPUS * sizeof(*t->info.tallies));
 }
 
