@@ -440,6 +440,30 @@ static void what_is_too_dear_to_count(void **state)
 	rates__free(r);
 }
 
+/* It is the only function: all of a window's time is what counting costs, as far as that is known.
+ * The rate is too low then, and the error says by how much it may be. */
+static void what_hides_behind_counting(void **state)
+{
+	const uint32_t function = 0;
+	const uint64_t counted = 5000, met = 1500; /* calls in 3.9 ms; of 4 ns, truly */
+	const double truth = 1 / 4.0;
+	struct rate rate;
+	struct rates *r;
+	double error;
+
+	assert_int_equal(rates__new(&r), 0);
+	assert_int_equal(rates__add(r, 0.01), 0);
+	for (int look = 0; look < 20; look++) {
+		add_window(r, &function, &counted, 1, 3.9e6, 4.7e6);
+		assert_int_equal(add_burst(r, &function, &met, 1), 0);
+	}
+	assert_int_equal(estimate_by_time(r, 1, &rate), 0);
+	error = rate.per_ns * sqrt(rate.variance);
+	assert_true(rate.per_ns > 0 && rate.per_ns < truth);
+	assert_true(truth < rate.per_ns + 2 * error);
+	rates__free(r);
+}
+
 #define CROWD 1000
 
 /* More functions than each is measured by. */
@@ -755,6 +779,7 @@ int main(void)
 		cmocka_unit_test(an_interrupted_window),
 		cmocka_unit_test(a_wrong_guess),
 		cmocka_unit_test(what_is_too_dear_to_count),
+		cmocka_unit_test(what_hides_behind_counting),
 		cmocka_unit_test(a_crowd),
 		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),

@@ -18,6 +18,8 @@
 #define INTERRUPTED 0.1
 /* Calls of a burst come in groups, those of a request all at once. */
 #define GROUPED 4
+/* A call and its return take so long at least. */
+#define SHORTEST_NS 1
 
 /* Of a function: windows and the bursts right after them, which saw the same moments. */
 struct pairs {
@@ -116,6 +118,16 @@ static void add_bursts(struct estimating *e)
 	}
 }
 
+/* How far the rate of `calls` in `own_ns` may be off by what counting costs, relative. Where a
+ * function of 50 ns is counted at 1 us a call, next to nothing of a window is its own time: it may
+ * be as short as counting can cost more than was thought, and as calls can be. */
+static double off_of(const struct estimating *e, struct length all, double calls, double own_ns)
+{
+	double least_ns = all.ns - (e->cost.times + e->cost.error) * all.cost_ns;
+
+	return fmax(0, own_ns / fmax(least_ns, SHORTEST_NS * fmax(calls, 1)) - 1);
+}
+
 /* What windows tell; `usual_ns`: how long one is. What is known by shorter ones is known less. */
 static struct known by_windows(const struct estimating *e, const struct function *f,
 			       double usual_ns)
@@ -128,7 +140,7 @@ static struct known by_windows(const struct estimating *e, const struct function
 	return (struct known){
 		w->sums.c / own_ns,
 		sums_variance(&w->sums, &e->usual) * w->sums.n * usual_ns / w->counted_ns,
-		e->cost.error * w->all.cost_ns / own_ns,
+		off_of(e, w->all, w->sums.c, own_ns),
 	};
 }
 

@@ -128,8 +128,9 @@ struct fit fit__one(const struct references *refs, size_t to, double windows)
 		o = others_of(refs, to, &unknown);
 		o.likelihood = likelihood;
 	}
+	/* Then what bursts are worth is known by its own windows alone. */
 	if (o.weights < LITTLE)
-		return (struct fit){1, 1, 0, 0, false};
+		return (struct fit){1, 1, own->known ? refs->known[to].off : 0, 0, false};
 	mean = o.distance / o.weights;
 	/* This one may differ by what they differ in beyond chance, too. */
 	apart = o.squares / o.weights - mean * mean - o.expected / o.weights;
