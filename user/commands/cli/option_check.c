@@ -347,18 +347,17 @@ static error_t check_unwinding(struct options *o)
 }
 
 /* Who names functions wants them all: only without that is there a budget unless one is given. */
-static error_t settle_budget(struct options *o)
+static void settle_budget(struct options *o)
 {
 	o->filtered = (o->filters_cnt && !o->slos_cnt) || o->lines_cnt;
 	o->tells_overhead = o->max_overhead == OVERHEAD_NOT_GIVEN && o->filtered;
 	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
 		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
 	if (o->sample_hot && !(o->max_overhead > 0))
-		return complain(o,
-				"--sample-hot is about functions that a budget drops, and there "
-				"is none%s: add --max-overhead 5",
-				o->filtered ? " with -F" : "");
-	return 0;
+		log_warn(
+			"--sample-hot is about functions that a budget drops, and there is none%s: "
+			"add --max-overhead 5",
+			o->filtered ? " with -F" : "");
 }
 
 /* Samples are part of what a budget buys: of single calls there are none, and under -x nobody knows
@@ -480,9 +479,7 @@ error_t option_check__all(struct options *o)
 		return complain(o, "--skip: nothing is left of -d, which counts from the start");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
-	err = settle_budget(o);
-	if (err)
-		return err;
+	settle_budget(o);
 	settle_samples(o);
 	settle_paths(o);
 	return 0;
