@@ -380,7 +380,8 @@ static int estimate(struct bursts *b, struct calls_estimate **out)
 
 		b->members[i].per_ns = rates[i].per_ns;
 		b->members[i].by_io = rates[i].by_io;
-		of[i] = (struct calls_estimate){calls, calls * calls * rates[i].variance};
+		of[i] = (struct calls_estimate){calls, calls * calls * rates[i].variance,
+						!b->members[i].exact && rates[i].guessed};
 	}
 	free(spans);
 	free(rates);
@@ -837,6 +838,7 @@ static struct calls_estimate estimates_sum(const struct calls_estimate *a,
 	return (struct calls_estimate){
 		a->calls + b->calls,
 		a->variance + b->variance + 2 * sqrt(a->variance * b->variance),
+		(a->guessed && (b->guessed || !(b->calls > 0))) || (b->guessed && !(a->calls > 0)),
 	};
 }
 

@@ -4,6 +4,7 @@
 #define PROFTRACE_COLLECT_FIGURES_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct recorded_wait;
@@ -38,6 +39,7 @@ struct line_usage {
 /* Calls of a function that were not recorded, and the variance of that. */
 struct calls_estimate {
 	double calls, variance;
+	bool guessed; /* no look has met any calls: the rate is that of its drop, or none */
 };
 
 /* Told of calls of a function by a thread (tgid << 32 | tid). */

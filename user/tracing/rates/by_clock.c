@@ -230,6 +230,7 @@ static void join_all(const struct estimating *e, struct rate *out)
 			join(&both, &by_bursts);
 		out[i].per_ns = both.per_ns;
 		out[i].variance = variance_of(&both) + FLOOR;
+		out[i].guessed = !(windows->c > 0) && !(bursts->c > 0);
 	}
 }
 

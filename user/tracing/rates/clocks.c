@@ -172,6 +172,7 @@ static void join_all(const struct rates *r, const struct lengths *spans, const s
 		windows_fit(f, known, fits);
 		weigh(again, cnt, f, fits, likely);
 		out[i] = join(of, likely);
+		out[i].guessed = of[BY_TIME].guessed;
 	}
 }
 
