@@ -831,14 +831,19 @@ void bursts__on(struct bursts *b)
 		run_clock__on(&b->clock);
 }
 
+static bool is_of_looks(const struct calls_estimate *e)
+{
+	return e->calls > 0 && !e->guessed;
+}
+
 /* The errors of one rate, taken twice, do not level out. */
 static struct calls_estimate estimates_sum(const struct calls_estimate *a,
 					   const struct calls_estimate *b)
 {
 	return (struct calls_estimate){
-		a->calls + b->calls,
-		a->variance + b->variance + 2 * sqrt(a->variance * b->variance),
-		(a->guessed && (b->guessed || !(b->calls > 0))) || (b->guessed && !(a->calls > 0)),
+		.calls = a->calls + b->calls,
+		.variance = a->variance + b->variance + 2 * sqrt(a->variance * b->variance),
+		.guessed = (a->guessed || b->guessed) && !is_of_looks(a) && !is_of_looks(b),
 	};
 }
 
