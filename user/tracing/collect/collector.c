@@ -490,11 +490,7 @@ uint64_t collector__passed(const struct collector *c, uint32_t function)
 
 uint64_t collector__strays(const struct collector *c)
 {
-	uint64_t strays = 0;
-
-	for (uint32_t f = 0; f < c->functions_cnt; f++)
-		strays += usage__strays(c, f);
-	return strays;
+	return usage__all_strays(c);
 }
 
 uint64_t collector__surveyed(const struct collector *c, uint32_t function)

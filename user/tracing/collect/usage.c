@@ -57,6 +57,21 @@ uint64_t usage__strays(const struct collector *c, uint32_t function)
 	return strays;
 }
 
+uint64_t usage__all_strays(const struct collector *c)
+{
+	const struct bpf_tables *t = &c->tables;
+	uint32_t cap = t->info.function_modes_cap;
+	uint64_t strays = 0;
+
+	/* Share by share, as they lie: with many CPUs that is megabytes at each look. */
+	for (uint32_t i = 0; i < t->info.passed_shares; i++) {
+		for (uint32_t f = 0; f < c->functions_cnt && f < cap; f++)
+			strays +=
+				__atomic_load_n(&t->strays[(size_t)i * cap + f], __ATOMIC_RELAXED);
+	}
+	return strays;
+}
+
 /* Adds a path's figures to its function's. `n` points to BPF's node or to one of a part: they have
  * nothing but these members' names in common. */
 #define USAGE_ADD(u, n, inclusive_ns, waited_ns)      \
@@ -131,12 +146,13 @@ static void add_usage(struct collector *c, uint32_t nodes, struct function_usage
 int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t cnt)
 {
 	uint32_t nodes = bpf_tables__nodes(&c->tables);
+	const bool strays = usage__all_strays(c) > 0;
 
 	if (ARRAY_RESERVE_MORE(&c->inclusive, 0, nodes, &c->inclusive_cap))
 		return -ENOMEM;
 	memset(c->inclusive, 0, nodes * sizeof(*c->inclusive));
 	cnt = cnt < c->functions_cnt ? cnt : c->functions_cnt;
-	for (uint32_t f = 0; f < cnt; f++) {
+	for (uint32_t f = 0; strays && f < cnt; f++) {
 		if (usage__strays(c, f))
 			usage__note(c, f);
 	}
@@ -151,7 +167,7 @@ int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t c
 		if (f >= cnt)
 			continue;
 		usage[f].passed = usage__passed(c, f);
-		usage[f].strays = usage__strays(c, f);
+		usage[f].strays = strays ? usage__strays(c, f) : 0;
 		usage[f].factor =
 			correct__factor(&c->costs, usage[f].timed_ns, usage[f].expected_ns);
 	}
