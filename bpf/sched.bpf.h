@@ -108,9 +108,10 @@ static __always_inline struct wire_callstack *thread_stack_of(const struct task_
 
 /*
  * A thread ends of a process that maps a file (without filter_tgids), `last`: no other is left.
- * Such a process is traced once any of its threads has called something, and its last one may have
- * called nothing: so each one that has leaves a note as it ends. Returns whether the process's CPU
- * time is to be noted down, which is once: of threads that end side by side each may be the last.
+ * A process that maps the file is traced once any of its threads has called something, and its last
+ * thread may have called nothing: so each thread that has leaves a note as it ends. Returns whether
+ * the process's CPU time is to be noted down, which is once: of threads that end side by side each
+ * may be the last.
  */
 __noinline u32 ending_is_known(u32 last)
 {

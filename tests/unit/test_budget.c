@@ -242,7 +242,8 @@ static void passed_calls(void **state)
 	assert_float_equal(f.call_cost_ns, 400, 1e-6);
 }
 
-/* What costs most is hit in no call: by calls alone it would stay. */
+/* A function whose exits are hit 100,000 times in no call of it costs most: by its one call alone
+ * it would stay. */
 static void exits_outside_of_calls(void **state)
 {
 	struct budget_function f[] = {function(1, 1000, 50), function(400, 1000, 50)};

@@ -785,7 +785,7 @@ static void who_maps_a_file_has_what_it_runs_from_the_start_on(void **state)
 		;
 	assert_in_range(controller__cpu_ns(controller), SECOND / 20,
 			cpu_of(getpid()) - SECOND / 20);
-	/* It ends: the kernel tells all CPU time that it has had. */
+	/* The process ends: the kernel tells all CPU time that it has had. */
 	world.caller = 0;
 	world.cpu_ns = start_ns + SECOND;
 	assert_in_range(controller__cpu_ns(controller), SECOND, SECOND + start_ns - SECOND / 20);

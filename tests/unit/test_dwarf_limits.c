@@ -152,21 +152,28 @@ static void find_variable(struct elf_image *img)
 	variables__free(v);
 }
 
-/* A bad one would show in all that follow. */
-static void test_of_good_will(void **state)
+/* `work` is in the first line of /a.c. */
+static void assert_work_has_its_place(const struct elf_image *img)
 {
 	struct line_table *table;
 	struct line_row place;
-	struct elf_image *img;
-	int fd;
 
-	assemble(DEBUG_INFO(DECLARED, DECLARED_1, END, ".byte 0x4b\n"), "");
-	img = open_path("hostile", &fd);
 	assert_int_equal(line_table__open(img, "", &table), 0);
 	assert_int_equal(line_table__place(table, vaddr_of_work(img), &place), 0);
 	assert_string_equal(place.file, "/a.c");
 	assert_int_equal(place.line, 1);
 	line_table__free(table);
+}
+
+/* A bad one would show in all that follow. */
+static void test_of_good_will(void **state)
+{
+	struct elf_image *img;
+	int fd;
+
+	assemble(DEBUG_INFO(DECLARED, DECLARED_1, END, ".byte 0x4b\n"), "");
+	img = open_path("hostile", &fd);
+	assert_work_has_its_place(img);
 	close_image(img, fd);
 }
 
@@ -177,8 +184,6 @@ static void test_of_good_will(void **state)
 static void test_packed_by_zstd(void **state)
 {
 	const struct elf_section *info;
-	struct line_table *table;
-	struct line_row place;
 	struct elf_image *img;
 	Elf64_Chdr header;
 	int fd;
@@ -192,13 +197,8 @@ static void test_packed_by_zstd(void **state)
 	assert_int_equal(elf_image__read(img, info->offset, &header, sizeof(header)),
 			 sizeof(header));
 	assert_int_equal(header.ch_type, 2);
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(line_table__open(img, "", &table), 0);
-		assert_int_equal(line_table__place(table, vaddr_of_work(img), &place), 0);
-		assert_string_equal(place.file, "/a.c");
-		assert_int_equal(place.line, 1);
-		line_table__free(table);
-	}
+	for (int i = 0; i < 2; i++)
+		assert_work_has_its_place(img);
 	close_image(img, fd);
 }
 

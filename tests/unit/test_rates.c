@@ -440,8 +440,8 @@ static void what_is_too_dear_to_count(void **state)
 	rates__free(r);
 }
 
-/* It is the only function: all of a window's time is what counting costs, as far as that is known.
- * The rate is too low then, and the error says by how much it may be. */
+/* A function of 4 ns, the only one that is dropped: all of a window's time is what counting costs,
+ * as far as that is known. The rate is too low then, and the error says by how much it may be. */
 static void what_hides_behind_counting(void **state)
 {
 	const uint32_t function = 0;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "elf/debug_fetch.h"
+#include "security/open_files.h"
 #include "security/opener.h"
 #include "security/privilege.h"
 #include "security/sandbox.h"
@@ -392,7 +392,6 @@ static int open_processes(struct target *t, const pid_t *pids, size_t cnt)
 /* Those who belong now. Each is a descriptor, as long as it lives. */
 static int open_chosen(struct target *t, const struct whom_spec *spec)
 {
-	struct rlimit files;
 	pid_t *pids = NULL;
 	size_t cnt = 0;
 	bool more = false;
@@ -412,12 +411,10 @@ static int open_chosen(struct target *t, const struct whom_spec *spec)
 	}
 	if (more)
 		log_warn("more than %d processes are meant: the others are not traced", WHOM_MOST);
-	if (!err && !getrlimit(RLIMIT_NOFILE, &files)) {
-		files.rlim_cur = files.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &files);
-	}
-	if (!err)
+	if (!err) {
+		open_files__allow_most();
 		err = open_processes(t, pids, cnt);
+	}
 	free(pids);
 	return err;
 }

@@ -119,7 +119,7 @@ static bool may_read(struct eh_frame *eh, uint64_t len)
 	return true;
 }
 
-/* The same of following the rules once. */
+/* Takes the work of following a function's rules once off the budget, as may_read() does. */
 static bool may_follow(struct eh_frame *eh, const struct cfi_program *p)
 {
 	return may_read(eh, 1 + (p->common.end - p->common.at) + (p->own.end - p->own.at));

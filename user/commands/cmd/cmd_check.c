@@ -42,7 +42,8 @@ static const char *keep(const char *made)
 	return made;
 }
 
-/* What had been found of a run that was cut off may be any part of it. */
+/* The verdict on a recorded run. A run that was cut off, as by SIGKILL for the profiler, has any
+ * part of its calls in the recording, so nothing is known of it. */
 static enum verdict judge_run(const struct assertion *a, const struct recorded *run)
 {
 	if (run->end.reason)

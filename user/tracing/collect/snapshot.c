@@ -315,7 +315,8 @@ static void estimate_by_samples(const struct assembly *a, const struct function_
 		e->variance = missing * missing;
 }
 
-/* What bursts have told the collector, and samples of the rest. */
+/* Sets the calls that each function is taken to have had while it was dropped: by bursts, and where
+ * these have met none by samples. */
 static int settle_estimates(struct assembly *a)
 {
 	a->estimates = calloc(a->c->estimates_cnt + 1, sizeof(*a->estimates));

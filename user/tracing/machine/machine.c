@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 #include "calls/tree.h"
 #include "machine/code_names.h"
 #include "sample/sampler.h"
+#include "security/open_files.h"
 #include "util/array.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -56,18 +56,6 @@ struct machine {
 	int err;
 };
 
-/* Each file that samples have met is kept open, thousands in the end; and once no more can be
- * opened nothing is known of processes either. */
-static void allow_files(void)
-{
-	struct rlimit files;
-
-	if (getrlimit(RLIMIT_NOFILE, &files))
-		return;
-	files.rlim_cur = files.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &files);
-}
-
 int machine__new(unsigned int hz, struct machine **out)
 {
 	struct machine *m = calloc(1, sizeof(*m));
@@ -89,7 +77,9 @@ int machine__new(unsigned int hz, struct machine **out)
 		machine__free(m);
 		return err;
 	}
-	allow_files();
+	/* Each file that samples have met is kept open, thousands in the end; and once no more can
+	 * be opened nothing is known of processes either. */
+	open_files__allow_most();
 	clock_gettime(CLOCK_REALTIME, &ts);
 	m->start_time = (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 	m->start_ns = now_ns();

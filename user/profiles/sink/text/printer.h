@@ -77,9 +77,10 @@ char *printer__time(const struct printer *pr, uint64_t ns, uint64_t error_ns, ch
 /* The same of a time that is estimated from samples: "~1.25 s". It takes a column more. */
 char *printer__estimate(const struct printer *pr, uint64_t ns, char *buf, size_t size);
 
-/* What is known of a row's times: whether that with its callees, and its own, are estimated, by how
- * much the first is uncertain, and by how much more its own is than the calibration has it. Where
- * one call in `sampled` was kept (0: each), all is scaled by that. */
+/* How certain a row's times are: whether the time with callees (`total`), and that without
+ * (`self`), are estimated, by how much the first is uncertain, and by how much more than
+ * calibration says the second is. Where one call in `sampled` was kept (0: each), all is scaled by
+ * that. */
 struct row_estimate {
 	bool total, self;
 	uint64_t total_error_ns, error_ns;
