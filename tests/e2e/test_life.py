@@ -6,6 +6,7 @@ import re
 import resource
 import signal
 import subprocess
+import time
 
 import harness
 from harness import program
@@ -222,10 +223,30 @@ class Programs(LifeCase):
             else:  # no dynamic linker is known before the program's own (busybox)
                 self.assertIn("a program began without a dynamic linker", done.stderr)
 
+    def test_a_command_waits_for_a_busy_machine(self):
+        """Where the profiler hardly gets to run it takes more than the 3 s for which a thread of
+        a server is held."""
+        go, output = self.path("go"), self.path("profile.json")
+        os.mkfifo(go)
+        profiler = self.proftrace("--follow", "-f", "json", "-o", output, "--", "/bin/sh", "-c",
+                                  f"echo PID $$; read line < {go}; exec {program('calc-pie')}")
+        profiler.wait_tracing()
+        pid = profiler.stdout.wait_lines("PID")[0].split()[1]
+        profiler.signal(signal.SIGSTOP)
+        with open(go, "w", encoding="utf-8") as file:
+            file.write("go\n")
+        self.assertTrue(harness.poll(
+            lambda: os.readlink(f"/proc/{pid}/exe") == program("calc-pie")))
+        time.sleep(3.5) # held meanwhile
+        profiler.signal(signal.SIGCONT)
+        done = profiler.finish()
+        self.assertNotIn("may be missing", done.stderr)
+        with open(output, encoding="utf-8") as file:
+            self.assert_counts(self.parse(file.read()), done.counts)
 
     def test_hundreds_of_functions(self):
         """The thread that has begun the program keeps its CPU until they are probed: so that is
-        done on another one. Beside it they would take longer than the 3 s that it waits."""
+        done on another one. Beside it they would take longer than a thread waits."""
         output = self.path("profile.json")
         done = self.run_proftrace("-f", "json", "-o", output, "--", "/bin/sh", "-c",
                                   "exec sqlite3 :memory: 'select 6 * 7'")

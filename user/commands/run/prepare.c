@@ -111,6 +111,7 @@ static struct tracer_options tracer_options_of(const struct run *r, const struct
 		.emulates = r->plan_opts.emulates,
 		.children = o->children,
 		.follow = o->follow,
+		.command = r->target->launch != NULL,
 		.whom = r->target->whom,
 		.link_holder = r->link_holder,
 		.functions_cnt = p->functions_cnt,

@@ -14,10 +14,11 @@
 #include "util/log.h"
 #include "util/search.h"
 
-#define LONG_WAIT_NS  3000000000ull /* planning the largest libraries takes a tenth of that */
-#define BRIEF_WAIT_NS 100000000ull  /* a look takes 2 ms, to give up return probes some 20 */
-#define WINDOW	      1024	    /* how far events may be out of order */
-#define EVENTS_MAX    64	    /* dealt with at a time */
+#define LONG_WAIT_NS	3000000000ull  /* planning the largest libraries takes a tenth of that */
+#define COMMAND_WAIT_NS 10000000000ull /* on a machine with a load of 30 planning took 5 s */
+#define BRIEF_WAIT_NS	100000000ull   /* a look takes 2 ms, to give up return probes some 20 */
+#define WINDOW		1024	       /* how far events may be out of order */
+#define EVENTS_MAX	64	       /* dealt with at a time */
 
 struct life {
 	struct proftrace_bpf *skel;
@@ -32,7 +33,7 @@ struct life {
 	unsigned int left; /* before others have their turn */
 };
 
-void life__prepare(struct proftrace_bpf *skel, bool children, bool programs)
+void life__prepare(struct proftrace_bpf *skel, bool children, bool programs, bool command)
 {
 	const struct pid_namespace own = process__namespace();
 
@@ -41,7 +42,7 @@ void life__prepare(struct proftrace_bpf *skel, bool children, bool programs)
 	skel->rodata->follow_forks = children;
 	skel->rodata->follow_programs = programs;
 	skel->rodata->planner_tgid = getpid();
-	skel->rodata->long_wait_ns = LONG_WAIT_NS;
+	skel->rodata->long_wait_ns = command ? COMMAND_WAIT_NS : LONG_WAIT_NS;
 	skel->rodata->brief_wait_ns = BRIEF_WAIT_NS;
 }
 

@@ -40,8 +40,9 @@ struct life_counts {
 };
 
 /* Before the programs are loaded: whether forked children are followed, and programs that they
- * begin. */
-void life__prepare(struct proftrace_bpf *skel, bool children, bool programs);
+ * begin; and whether the target is a command that proftrace has begun: nobody else waits for it, so
+ * its threads may be held longer. */
+void life__prepare(struct proftrace_bpf *skel, bool children, bool programs, bool command);
 
 /* After. Returns 0 or -errno with one line logged. */
 int life__new(struct proftrace_bpf *skel, struct life **out);

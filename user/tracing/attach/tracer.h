@@ -39,6 +39,7 @@ struct tracer_options {
 	bool emulates;	     /* programs may write registers: tracer__writes_registers() */
 	bool children;	     /* trace the processes' forked children as well, */
 	bool follow;	     /* and the programs that they begin */
+	bool command;	     /* the target is one that was begun for this run */
 	const struct whom *whom; /* others may belong to the target later; NULL: none; borrowed */
 	struct link_holder *link_holder; /* of links; borrowed */
 	bool expects_go;		 /* many goroutines */

@@ -173,7 +173,7 @@ static int begin_backend(struct tracer *tr, uint32_t number, const struct tracer
 	tr->groups.children = t->processes_cnt && opts->children;
 	tr->skel->rodata->filter_tgids = t->processes_cnt != 0;
 	tr->skel->rodata->links_unbound = tr->groups.unbound || tr->groups.children;
-	life__prepare(tr->skel, opts->children, opts->follow);
+	life__prepare(tr->skel, opts->children, opts->follow, opts->command);
 	tr->skel->rodata->takes_turns = opts->turn_fd > 0;
 	tr->skel->rodata->own_turn = opts->turn;
 	err = link_holder__begin_load(opts->link_holder, number, tr->skel, opts->turn_fd);
