@@ -26,7 +26,7 @@ struct bindings {
 
 static struct definition *place_of(const struct bindings *b, const char *name)
 {
-	for (size_t at = hash__text(name);; at++) {
+	for (size_t at = hash__keyed(name, strlen(name));; at++) {
 		struct definition *place = &b->table[at & (b->table_size - 1)];
 
 		if (!place->name || !strcmp(place->name, name))

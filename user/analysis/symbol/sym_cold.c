@@ -88,7 +88,7 @@ static int build_index(struct index *index, const struct sym_entry *entries, siz
 		if (e->is_cold || e->kind == SYMBOL_NOTYPE)
 			continue;
 		index->keys[index->cnt++] = (struct key){
-			.hash = hash__add(HASH_BEGIN, e->name, e->len),
+			.hash = hash__keyed(e->name, e->len),
 			.file = e->file,
 			.order = e->order,
 			.entry = i,
@@ -140,7 +140,7 @@ static const struct sym_entry *find_whole(const struct index *index, const struc
 {
 	size_t len = sym_entry__cold_prefix(cold->name, cold->len);
 	struct key key = {
-		.hash = hash__add(HASH_BEGIN, cold->name, len),
+		.hash = hash__keyed(cold->name, len),
 		.file = cold->file,
 		.order = cold->order,
 	};

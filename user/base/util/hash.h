@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Hashes for tables and ids; none of them keeps out who chooses what is hashed. */
+/* Hashes for tables and ids. All but hash__keyed() are the same in each process, so whoever chooses
+ * what is hashed can choose texts of the same hash, which make a table slow. */
 #ifndef PROFTRACE_UTIL_HASH_H
 #define PROFTRACE_UTIL_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 /* FNV-1a, by Fowler, Noll and Vo: what a hash begins with before any bytes are added. */
 #define HASH_BEGIN 0xcbf29ce484222325ull
@@ -31,6 +33,26 @@ static inline uint64_t hash__mix(uint64_t x)
 	x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;
 	x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53;
 	return x ^ (x >> 33);
+}
+
+/* For tables in memory of what strangers choose, names in their files for instance: it depends on
+ * random bytes that the kernel gives to each process. */
+static inline uint64_t hash__keyed(const void *data, size_t size)
+{
+	uint64_t hash;
+
+	memcpy(&hash, (const void *)getauxval(AT_RANDOM), sizeof(hash));
+	hash ^= size;
+	for (const char *at = data; size;) {
+		uint64_t bytes = 0;
+		size_t block = size < sizeof(bytes) ? size : sizeof(bytes);
+
+		memcpy(&bytes, at, block);
+		hash = hash__mix(hash ^ bytes);
+		at += block;
+		size -= block;
+	}
+	return hash;
 }
 
 #endif

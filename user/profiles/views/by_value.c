@@ -78,9 +78,9 @@ void value_names__free(struct value_names *n)
 static struct valued *slot_of(struct by_value *b, uint32_t function, const char *text)
 {
 	size_t len = strlen(text);
-	uint64_t h = hash__add(HASH_BEGIN ^ function, text, len);
+	uint64_t h = hash__mix(hash__keyed(text, len) ^ function);
 
-	for (size_t i = (h ^ h >> 32) % VALUE_SLOTS;; i = (i + 1) % VALUE_SLOTS) {
+	for (size_t i = h % VALUE_SLOTS;; i = (i + 1) % VALUE_SLOTS) {
 		struct valued *v = &b->values[i];
 
 		if (!v->text ||

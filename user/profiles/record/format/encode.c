@@ -68,16 +68,9 @@ static uint64_t zigzag(uint64_t v)
 	return v << 1 ^ -(v >> 63);
 }
 
-static uint64_t hash(const char *s)
-{
-	uint64_t h = hash__text(s);
-
-	return h ^ h >> 32;
-}
-
 static uint32_t *slot_of(const struct strings *s, const char *string)
 {
-	size_t i = hash(string) & (s->slots_cnt - 1);
+	size_t i = hash__keyed(string, strlen(string)) & (s->slots_cnt - 1);
 
 	while (s->slots[i] && strcmp(s->items[s->slots[i] - 1], string))
 		i = (i + 1) & (s->slots_cnt - 1);
