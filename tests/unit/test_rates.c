@@ -520,8 +520,9 @@ static void nothing_is_known(void **state)
 	rates__free(NULL);
 }
 
-/* More bursts than there is room for; functions that come later. */
-static void a_long_run(void **state)
+/* More bursts than there is room for; functions that come later. Each look has `many` times some
+ * hundred calls. */
+static void long_run(uint64_t many)
 {
 	struct rate rates[2];
 	struct rates *r;
@@ -531,17 +532,28 @@ static void a_long_run(void **state)
 	assert_int_equal(rates__new(&r), 0);
 	assert_int_equal(rates__add(r, 1), 0);
 	for (uint64_t i = 0; i < 3000; i++) {
-		const uint64_t calls[] = {100 + i % 3, 300 + i % 5};
+		const uint64_t calls[] = {many * (100 + i % 3), many * (300 + i % 5)};
 
 		if (i == 1500)
 			assert_int_equal(rates__add(r, 1), 0);
 		assert_int_equal(add_burst(r, functions, calls, 1 + (i >= 1500)), 0);
-		add_window(r, functions, calls, 1, 100e3, 0);
+		add_window(r, functions, calls, 1, 100e3 * (double)many, 0);
 	}
 	assert_int_equal(estimate_by_time(r, sizeof(rates) / sizeof(*rates), rates), 0);
 	assert_true(fabs(rates[0].per_ns / 1.01e-3 - 1) < 0.01);
 	assert_true(fabs(rates[1].per_ns / 3.02e-3 - 1) < 0.01);
 	rates__free(r);
+}
+
+static void a_long_run(void **state)
+{
+	long_run(1);
+}
+
+/* Bursts that are put together have more than 2^32 calls. */
+static void a_run_of_days(void **state)
+{
+	long_run(10000000);
 }
 
 /* A server whose event loop reads TURN requests, then answers them. A request takes as much CPU
@@ -784,6 +796,7 @@ int main(void)
 		cmocka_unit_test(what_bursts_hardly_meet),
 		cmocka_unit_test(nothing_is_known),
 		cmocka_unit_test(a_long_run),
+		cmocka_unit_test(a_run_of_days),
 		cmocka_unit_test(by_reads_and_writes),
 		cmocka_unit_test(amid_a_turn),
 		cmocka_unit_test(called_together),

@@ -185,10 +185,10 @@ int rates__add_burst(struct rates *r, const struct look_counts *counts, bool aft
 	if (after_window)
 		r->last = NULL;
 	b->cnt = r->cnt;
-	memset(b->calls, 0xff, r->cnt * sizeof(b->calls[0]));
+	for (uint32_t i = 0; i < b->cnt; i++)
+		b->calls[i] = NOT_SEEN;
 	for (size_t i = 0; i < counts->cnt; i++)
-		b->calls[counts->functions[i]] =
-			counts->calls[i] < NOT_SEEN ? (uint32_t)counts->calls[i] : NOT_SEEN - 1;
+		b->calls[counts->functions[i]] = (float)counts->calls[i];
 	r->bursts[r->bursts_cnt++] = b;
 	note_moment(r, b);
 	return 0;

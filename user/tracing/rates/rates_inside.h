@@ -56,12 +56,14 @@ struct window {
 	} of[];
 };
 
-#define NOT_SEEN UINT32_MAX
+#define NOT_SEEN -1
 
 struct burst {
 	struct window *before; /* NULL: none was */
 	uint32_t cnt;
-	uint32_t calls[]; /* NOT_SEEN: the function had no probe */
+	/* NOT_SEEN: the function had no probe. Those of many bursts, put together, would not fit
+	 * into 32-bit numbers after some ten hours of a function that is called all the time. */
+	float calls[];
 };
 
 struct rates {
