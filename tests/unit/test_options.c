@@ -517,6 +517,19 @@ static void help_is_aligned(void **state)
 	assert_null(strstr(out, " \n"));
 }
 
+/* -f is told with the formats that the verb has, not with those of others. */
+static void help_has_formats_of_the_verb(void **state)
+{
+	assert_int_equal(PARSE("report", "-h"), 1);
+	assert_non_null(strstr(out, "pprof"));
+	assert_int_equal(PARSE("diff", "-h"), 1);
+	assert_non_null(strstr(out, "one of tree"));
+	assert_null(strstr(out, "pprof"));
+	assert_int_equal(PARSE("doctor", "-h"), 1);
+	assert_non_null(strstr(out, "text (the default) or"));
+	assert_null(strstr(out, "folded"));
+}
+
 /* argp knows no verbs, and would put them behind the options. */
 static void verbs_come_first(void **state)
 {
@@ -874,6 +887,7 @@ int main(void)
 		TEST(nothing_at_all),
 		TEST(help),
 		TEST(help_is_aligned),
+		TEST(help_has_formats_of_the_verb),
 		TEST(verbs_come_first),
 		TEST(dash_is_the_standard_output),
 		TEST(version),

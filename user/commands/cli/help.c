@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,8 @@
 #include "cli/verbs.h"
 #include "sink/sink.h"
 
-#define TABLE_MAX 160 /* rows of option_table, with headings */
+#define TABLE_MAX   160 /* rows of option_table, with headings */
+#define FORMAT_TEXT 512 /* of -f, with the names of all formats */
 
 static bool is_last(const struct argp_option *a)
 {
@@ -23,8 +25,26 @@ static bool takes(enum verb verb, const struct argp_option *a)
 	return verb == VERB_TRACE || a->group < 0 || option_check__suits(verb, a->key);
 }
 
+/* What is said of -f: a verb's own formats complete the table's text. `buf` has room for both. */
+static const char *format_text(enum verb verb, const char *text, char buf[FORMAT_TEXT])
+{
+	char names[FORMAT_NAMES];
+
+	if (verb == VERB_DOCTOR)
+		return "the form of the result, text (the default) or json";
+	if (verb == VERB_DIFF)
+		snprintf(buf, FORMAT_TEXT,
+			 "the form of the result (default: what the name of -o's FILE ends in, "
+			 "else tree); FMT is one of %s",
+			 sink__diff_names(names, sizeof(names)));
+	else
+		snprintf(buf, FORMAT_TEXT, "%s%s", text, sink__names(names, sizeof(names)));
+	return buf;
+}
+
 /* The table's options that a verb takes, each below its heading; a heading without any goes. */
-static void select_options(enum verb verb, struct argp_option kept[TABLE_MAX])
+static void select_options(enum verb verb, struct argp_option kept[TABLE_MAX],
+			   char formats[FORMAT_TEXT])
 {
 	const struct argp_option *heading = NULL;
 	size_t cnt = 0;
@@ -40,18 +60,10 @@ static void select_options(enum verb verb, struct argp_option kept[TABLE_MAX])
 			kept[cnt++] = *heading;
 		heading = NULL;
 		kept[cnt++] = *a;
+		if (a->key == 'f')
+			kept[cnt - 1].doc = format_text(verb, a->doc, formats);
 	}
 	kept[cnt] = (struct argp_option){0};
-}
-
-/* A help filter of argp's: completes what is said of -f. argp frees what is not `text`. */
-static char *fill_in(int key, const char *text, void *input)
-{
-	char names[FORMAT_NAMES], *help;
-
-	if (key != 'f' || asprintf(&help, "%s%s", text, sink__names(names, sizeof(names))) < 0)
-		return (char *)text;
-	return help;
 }
 
 /* Each line of "[OPTION...] -p NAME\n[OPTION...] -x PATH" is a usage of its own. */
@@ -73,22 +85,22 @@ static void print_usage(enum verb verb, bool *first, FILE *out)
 void help__print(enum verb verb, FILE *out)
 {
 	struct argp_option kept[TABLE_MAX];
-	struct argp argp = {.options = kept, .doc = option_table_doc, .help_filter = fill_in};
+	struct argp argp = {.options = kept, .doc = option_table_doc};
+	char formats[FORMAT_TEXT];
 	bool first = true;
 	char *doc = NULL;
 
-	select_options(verb, kept);
+	select_options(verb, kept, formats);
 	print_usage(verb, &first, out);
 	if (verb == VERB_TRACE) {
 		FOR_EACH_VERB(v)
 		{
 			print_usage(v, &first, out);
 		}
-	} else if (asprintf(
-			   &doc,
-			   "proftrace %s: %s.\vAll verbs and options are told by proftrace --help; "
-			   "more of this verb by man proftrace-%s.",
-			   verbs[verb].name, verbs[verb].text, verbs[verb].name) >= 0) {
+	} else if (asprintf(&doc,
+			    "proftrace %s: %s.\vproftrace --help lists all verbs and options; man "
+			    "proftrace-%s explains those of this verb.",
+			    verbs[verb].name, verbs[verb].text, verbs[verb].name) >= 0) {
 		argp.doc = doc;
 	}
 	argp_help(&argp, out, ARGP_HELP_DOC | ARGP_HELP_LONG, (char *)"proftrace");

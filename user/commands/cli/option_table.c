@@ -4,25 +4,22 @@
 #include "cli/options.h"
 
 const char option_table_doc[] =
-	"Trace the functions of a native program: exact call counts and times for each call path "
-	"and "
-	"thread.\v"
-	"Whom to trace: live processes (-p, --unit, --cgroup, --container, --user: of several all "
-	"must "
-	"hold), every process that maps a file (-x), or a command.\n"
-	"A GLOB is FUNC (of the main program, with -x of PATH) or OBJECT:FUNC (of the files with "
-	"that "
-	"name). Without -F every function of the main program is traced.\n"
-	"SIGINT (Ctrl-C) stops tracing and writes the result; SIGUSR1 switches it off and on, and "
-	"SIGUSR2 writes what there is so far.\n"
-	"record keeps all that was found in a file, " RECORDING " or that of -o; report shows what "
-	"such a file holds, in any format and on any machine, and diff what has changed from one "
-	"to "
-	"another. top shows on the whole screen what is called meanwhile. check tells by its exit "
-	"status, 3, whether something does not hold of a run. send gives recordings to a database. "
-	"agent records all the time what a configuration names. "
-	"doctor tells what works on this machine. "
-	"A command of one of these names goes behind --.";
+	"Trace the functions of a native program: exact call counts and times for each call "
+	"path and thread.\v"
+	"Targets are live processes (-p, --unit, --cgroup, --container, --user; a process "
+	"must meet all that are given), every process that maps a file (-x), or a command.\n"
+	"A GLOB is FUNC (a function of the main program, with -x of PATH) or OBJECT:FUNC (of "
+	"the files with that name). Without -F every function of the main program is "
+	"traced.\n"
+	"SIGINT (Ctrl-C) stops tracing and writes the result; SIGUSR1 switches tracing off "
+	"and on, and SIGUSR2 writes the result so far.\n"
+	"Verbs: record keeps the result in a file, " RECORDING " or that of -o; report shows "
+	"such a file, in any format and on any machine; diff compares two of them; top shows "
+	"live on the whole screen which functions are called; check tells by exit status 3 "
+	"that an assertion about a run does not hold; send puts recordings into a database; "
+	"agent records services all the time, as a configuration says; doctor tells what "
+	"works on this machine. To trace a command that has one of these names, put -- before"
+	" it.";
 
 /* argp sorts by the last member, the group: each heading has a number of its own, and the options
  * below it, with 0, are of that group as well.
@@ -31,64 +28,68 @@ const char option_table_doc[] =
 const struct argp_option option_table[] = {
 	{0, 0, 0, 0, "Target:", 1},
 	{"pid", 'p', "NAME|PID[,...]", 0,
-	 "trace the processes of that name (a glob), also those that start later, or that number",
+	 "trace the processes of that name (a glob), also those that start later, or the process "
+	 "of that number",
 	 0},
-	{"unit", OPT_UNIT, "NAME", 0, "trace the processes of this unit of systemd's", 0},
+	{"unit", OPT_UNIT, "NAME", 0, "trace the processes of this systemd unit", 0},
 	{"cgroup", OPT_CGROUP, "PATH", 0,
-	 "trace the processes in this control group, a path below /sys/fs/cgroup, and below it", 0},
+	 "trace the processes in this control group (a path below /sys/fs/cgroup) and in the "
+	 "groups below it",
+	 0},
 	{"container", OPT_CONTAINER, "ID|NAME", 0, "trace the processes of this container", 0},
 	{"user", OPT_USER, "NAME|UID", 0, "trace the processes of this user", 0},
 	{"all", 'a', 0, 0,
-	 "look at all processes of the machine, from samples of CPU time alone (97 a second and "
-	 "CPU): nothing is probed",
+	 "look at all processes of the machine, from samples of CPU time alone (97 a second on "
+	 "each CPU); nothing is probed",
 	 0},
 	{"exec", 'x', "PATH", 0,
 	 "trace every process that maps PATH (a program or a shared library) now or later; with "
-	 "-p: "
-	 "only PATH's functions in those processes",
+	 "-p: trace only PATH's functions, in those processes",
 	 0},
 	{"follow", OPT_FOLLOW, 0, 0,
-	 "trace the programs that child processes start as well; by default children that are "
-	 "forked are traced until they start one",
+	 "trace the programs that child processes start as well; without it, forked children are "
+	 "traced until they start another program",
 	 0},
 	{"no-children", OPT_NO_CHILDREN, 0, 0, "do not trace child processes", 0},
 	{0, 0, 0, 0, "Functions:", 2},
 	{"filter", 'F', "GLOB", 0, "trace only functions that match; may be repeated", 0},
 	{"notrace", 'N', "GLOB", 0, "leave out functions that match; may be repeated", 0},
 	{"usdt", OPT_USDT, "PROVIDER:NAME", 0,
-	 "trace static probes of others (globs) as well, also of one file ([OBJECT:]): those that "
-	 "are named as a pair, or given as 'BEGIN -> END', as regions, the rest as marks; may be "
-	 "repeated",
+	 "also trace static probes of other programs (globs; [OBJECT:] before them names a file): "
+	 "pairs, recognized by their names or given as 'BEGIN -> END', are regions, all others "
+	 "are marks; may be repeated",
 	 0},
 	{"args", 'A', "FUNC(arg1,...,ret)", 0,
-	 "keep values of single calls (implies --calls): arguments, the result, or what lies "
-	 "behind "
-	 "them, as arg2, arg3:s, arg1+16:u32, ret, or by name (req, req->id); may be repeated",
+	 "keep values of single calls (implies --calls): arguments, the result, or memory that "
+	 "they point to, for instance arg2, arg3:s, arg1+16:u32, ret, or by name req, req->id; "
+	 "may be repeated",
 	 0},
 	{"if", OPT_IF, "[FUNC:] VALUE > N", 0,
-	 "record only calls with such values, as 'arg2 > 4096'; may be repeated", 0},
+	 "record only calls whose value meets the condition, for instance 'arg2 > 4096'; may be "
+	 "repeated",
+	 0},
 	{"lines", OPT_LINES, "FUNC|FILE:FROM-TO", 0,
-	 "count how often lines of source run, and how long: those of functions that match, or of "
-	 "a "
-	 "file; traces only the functions that they are in, without -F; may be repeated",
+	 "count how often lines of source run, and how long: the lines of functions that match, "
+	 "or of a file; without -F only the functions that contain them are traced; may be "
+	 "repeated",
 	 0},
 	{"callers", OPT_CALLERS, 0, 0,
-	 "show who has called, untraced: the stack above each call is unwound", 0},
+	 "show the callers of each call, also those that are not traced: its stack is unwound", 0},
 	{"syscalls", OPT_SYSCALLS, 0, 0,
-	 "trace system calls as well, below what makes them: how often they fail, by which error, "
-	 "and which files and connections they are about",
+	 "also trace system calls, below the functions that make them: how often they fail, with "
+	 "which errors, and which files and connections they are about",
 	 0},
-	{"depth", 'D', "N", 0, "trace N levels: 1 is only the outermost calls", 0},
+	{"depth", 'D', "N", 0, "trace N levels of calls; 1 means only the outermost calls", 0},
 	{"trigger", OPT_TRIGGER, "GLOB", 0,
-	 "record only calls of functions that match, and what they call; may be repeated", 0},
+	 "record only calls of functions that match, and what these call; may be repeated", 0},
 	{"until", OPT_UNTIL, "GLOB", 0,
 	 "stop when a function that matches is called: with --trigger, on its thread until the "
-	 "next one; else switch tracing off; may be repeated",
+	 "next trigger; without, switch tracing off; may be repeated",
 	 0},
 	{"exits", OPT_EXITS, "HOW", 0,
 	 "how the ends of calls are seen: by return probes (return), by probes on each exit "
-	 "(sites), or by what happens next (none); default: the cheapest that is safe for each "
-	 "function (auto)",
+	 "(sites), or by the thread's next event (none); default: for each function the cheapest "
+	 "way that is safe (auto)",
 	 0},
 	{"list", 'l', 0, 0, "print what would be probed, and how; attach nothing", 0},
 	{0, 0, 0, 0, "Run:", 3},
@@ -97,151 +98,162 @@ const struct argp_option option_table[] = {
 	 "write what is new every SEC seconds; record: to a file of its own, in the folder of -o",
 	 0},
 	{"serve", OPT_SERVE, "[ADDR:]PORT", 0,
-	 "show what was found so far in browsers, as a page that is live (PORT 0: a free one; "
-	 "ADDR: "
-	 "this "
-	 "machine alone, without it); -i is how often it changes (default: each second)",
+	 "show what was found so far in browsers, as a live page; PORT 0 takes a free port; "
+	 "without ADDR only this machine is served; -i says how often the page changes (default: "
+	 "each second)",
 	 0},
 	{"no-token", OPT_NO_TOKEN, 0, 0,
-	 "--serve: everybody who reaches the address may look, also without the token in it", 0},
+	 "let everybody who reaches the address look, also without the token in it (with --serve)",
+	 0},
 	{"paused", OPT_PAUSED, 0, 0,
-	 "begin with tracing switched off: SIGUSR1 switches it on, and off again", 0},
-	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off, for T: 500ms, 10s", 0},
+	 "begin with tracing switched off; SIGUSR1 switches it on, and off again", 0},
+	{"skip", OPT_SKIP, "T", 0, "begin with tracing switched off for this time: 500ms, 10s", 0},
 	{"max-overhead", OPT_MAX_OVERHEAD, "PCT|none", 0,
-	 "budget: probes may cost PCT percent of the target's CPU time; functions that cost most "
-	 "and "
-	 "tell least are dropped for it (default: 5 without -F, else none)",
+	 "keep to this budget: tracing may cost PCT percent of the target's CPU time; functions "
+	 "that cost most and tell least are dropped (default: 5 without -F, else none)",
 	 0},
 	{"sample-hot", OPT_SAMPLE_HOT, "N", 0,
-	 "keep one call in N of a function that was dropped, scaled and marked as an estimate", 0},
+	 "keep one call in N of each dropped function; its figures are multiplied by N and marked "
+	 "as estimates",
+	 0},
 	{"burst", OPT_BURST, "T", 0,
-	 "probe dropped functions for T now and then (default: 5ms, where there is a budget; from "
-	 "1ms to 100ms): their calls, paths and latencies are estimated from that, and marked ~",
+	 "probe dropped functions for this time now and then, to estimate their calls, paths and "
+	 "latencies (marked ~); from 1ms to 100ms (default: 5ms where there is a budget)",
 	 0},
 	{"no-bursts", OPT_NO_BURSTS, 0, 0,
-	 "do not: dropped functions have only the calls up to their drop", 0},
+	 "take no bursts; dropped functions have only the calls up to their drop", 0},
 	{"max-paths", OPT_MAX_PATHS, "N", 0,
-	 "room for N call paths (default 1048576, and 262144 where a budget is kept for a minute "
-	 "at most; 64 bytes each)",
+	 "make room for N call paths, of 64 bytes each (default: 1048576; 262144 where a budget "
+	 "is kept for a minute at most)",
 	 0},
 	{"tier", OPT_TIER, "NAME", 0,
-	 "attach by session (Linux 6.13), uprobe_multi (6.6), trace_event (6.0) or "
+	 "attach by this backend: session (Linux 6.13), uprobe_multi (6.6), trace_event (6.0) or "
 	 "trace_event_basic (5.10); default: the best that works",
 	 0},
 	{"calls", OPT_CALLS, 0, 0,
-	 "keep each single call, for timelines: with record, or in formats that show them", 0},
-	{"buffer-size", OPT_BUFFER_SIZE, "SIZE", 0,
-	 "memory for single calls until they are written (default 64M)", 0},
-	{"append", OPT_APPEND, 0, 0, "record: add a run to the file", 0},
-	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
-	 "record --calls: the file grows no larger; the oldest calls go", 0},
-	{"slo", OPT_SLO, "'GLOB: p99 < T'", 0,
-	 "record: watch how long calls of these functions take, and make a recording of the "
-	 "slowest "
-	 "where avg, p50, p90, p99 or max of a second is not below T, in the folder of -o; until "
-	 "then nothing else is traced; may be repeated",
+	 "keep each single call, for timelines; with record, or in formats that show single calls",
 	 0},
-	{"slo-window", OPT_SLO_WINDOW, "T", 0, "--slo: judge so much at a time (default: 1s)", 0},
+	{"buffer-size", OPT_BUFFER_SIZE, "SIZE", 0,
+	 "memory for single calls until they are written (default: 64M)", 0},
+	{"append", OPT_APPEND, 0, 0, "add a run to the file (with record)", 0},
+	{"max-size", OPT_MAX_SIZE, "SIZE", 0,
+	 "let the file grow no larger: the oldest calls are removed (with record --calls)", 0},
+	{"slo", OPT_SLO, "'GLOB: p99 < T'", 0,
+	 "watch how long calls of these functions take (with record), and trace nothing else, "
+	 "until avg, p50, p90, p99 or max of a second is not below T; then record the single "
+	 "calls in the folder of -o; may be repeated",
+	 0},
+	{"slo-window", OPT_SLO_WINDOW, "T", 0,
+	 "the time that is judged at once (with --slo; default: 1s)", 0},
 	{"on-slow", OPT_ON_SLOW, "CMD", 0,
-	 "--slo: run CMD, words divided by blanks, with the name of each recording behind them", 0},
+	 "run this command for each recording (with --slo), with the recording's name as the last "
+	 "word; blanks divide CMD into words",
+	 0},
 	{0, 0, 0, 0, "report and diff (as well as -F, -N, -D and what follows):", 4},
 	{"thread", OPT_THREAD, "GLOB|TID", 0,
-	 "only threads with such a name or number; may be repeated", 0},
+	 "show only threads with such a name or number; may be repeated", 0},
 	{"range", OPT_RANGE, "FROM..TO", 0,
-	 "only this part of the run, of a recording with single calls: 1.5s..2s, ..500ms, 3..", 0},
+	 "show only this part of the run: 1.5s..2s, ..500ms, 3.. (needs single calls)", 0},
 	{"run", OPT_RUN, "N", 0,
 	 "the run to look at, 1 being the oldest (default: the last); diff with a single file "
-	 "compares "
-	 "it with the one before",
+	 "compares it with the run before",
 	 0},
 	{"per-call", OPT_PER_CALL, 0, 0,
-	 "diff: compare what calls take, for runs of different length", 0},
+	 "compare what each call takes (with diff), for runs of different length", 0},
 	{0, 0, 0, 0, "check:", 5},
 	{"assert", OPT_ASSERT, "'WHAT(GLOB) < N'", 0,
-	 "what is to hold: calls, total or self of all functions that match together, or avg, p50, "
-	 "p90, p99 or max of each; < <= > >= ==; a number of calls or a time: "
+	 "what must hold: calls, total or self (the sum over all functions that match), or avg, "
+	 "p50, p90, p99 or max (of each of them); < <= > >= ==; a number of calls or a time: "
 	 "'p99(handle_*) < 5ms'; may be repeated",
 	 0},
 	{0, 0, 0, 0, "send; and report and diff of a database:", 6},
 	{"to", OPT_TO, "URL", 0,
-	 "send: clickhouse://HOST/DATABASE, with the tables of docs/fleet/clickhouse.sql, "
-	 "pyroscope+http://HOST, parca+http://HOST or otlp+http://HOST; clickhouses:// and https "
-	 "by TLS. The "
-	 "password of USER@HOST is taken from $PROFTRACE_SECRET",
+	 "send to this URL: clickhouse://HOST/DATABASE (docs/fleet/clickhouse.sql makes its "
+	 "tables), pyroscope+http://HOST, parca+http://HOST or otlp+http://HOST; clickhouses:// "
+	 "and https use TLS; the password of USER@HOST is taken from $PROFTRACE_SECRET",
 	 0},
 	{"service", OPT_SERVICE, "NAME", 0,
-	 "send: what the profile is of (default: the program's name)", 0},
-	{"service-version", OPT_SERVICE_VERSION, "TEXT", 0, "send: of that service", 0},
-	{"host", OPT_HOST, "NAME", 0, "send: where it was recorded, in place of the machine's name",
-	 0},
+	 "the service that the profile is of (with send; default: the program's name)", 0},
+	{"service-version", OPT_SERVICE_VERSION, "TEXT", 0,
+	 "the version of that service (with send)", 0},
+	{"host", OPT_HOST, "NAME", 0,
+	 "where the profile was recorded (with send; default: the machine's name)", 0},
 	{"from", OPT_FROM, "URL", 0,
-	 "report and diff: of what a database of profiles holds: clickhouse://HOST/DATABASE", 0},
+	 "read this database of profiles (with report and diff): clickhouse://HOST/DATABASE", 0},
 	{"where", OPT_WHERE, "SQL", 0,
-	 "with --from: of which profiles: \"service = 'api' and time > now() - 3600\"; by service, "
-	 "version, host, kernel and time; diff has two, the old profiles first",
+	 "take the profiles that meet this condition (with --from), for instance \"service = "
+	 "'api' and time > now() - 3600\"; by service, version, host, kernel and time; diff takes "
+	 "two, the old profiles first",
 	 0},
-	{"ca-file", OPT_CA_FILE, "FILE", 0, "trust these certificates (PEM), not the system's", 0},
+	{"ca-file", OPT_CA_FILE, "FILE", 0,
+	 "trust these certificates (PEM) in place of the system's", 0},
 	{0, 0, 0, 0, "agent:", 7},
-	{"check", OPT_CHECK, 0, 0, "tell what is wrong in the configuration, line by line, and end",
-	 0},
+	{"check", OPT_CHECK, 0, 0,
+	 "report what is wrong in the configuration, line by line, and end", 0},
 	{0, 0, 0, 0,
 	 "Sessions (live with --calls; report, send: recordings with single calls):", 8},
 	{"session", OPT_SESSION, "GLOB", 0,
-	 "each outermost call of a matching function is a session; may be repeated (in top the "
-	 "key s shows them)",
+	 "take each outermost call of a matching function as a session; may be repeated (in top "
+	 "the key s shows sessions)",
 	 0},
-	{"slowest", OPT_SLOWEST, "N", 0, "keep the N slowest as a whole (default 10)", 0},
-	{"over", OPT_OVER, "T", 0, "keep those that took longer than T as well: 500us, 10ms", 0},
+	{"slowest", OPT_SLOWEST, "N", 0,
+	 "keep the N slowest sessions with all their calls (default: 10)", 0},
+	{"over", OPT_OVER, "T", 0, "also keep the sessions that took longer than T: 500us, 10ms",
+	 0},
 	{"link", OPT_LINK, "'SUB(V) -> RUN(V)'", 0,
-	 "a call of RUN continues the session of the call of SUB with the same value, as "
-	 "'submit(arg1) -> run(arg1)'; may be repeated",
+	 "continue a session in the thread that runs submitted work: a call of RUN belongs to the "
+	 "session of the call of SUB with the same value, for instance 'submit(arg1) -> "
+	 "run(arg1)'; may be repeated",
 	 0},
 	{"session-id", OPT_SESSION_ID, "VALUE", 0,
-	 "the application's own id of a session: a value of its call, as of -A: arg2, req->id, "
-	 "arg1:s; a trace id of the W3C's, or a traceparent, is known as such; otel: the trace of "
+	 "show the application's own id of each session: a value of its call as of -A (arg2, "
+	 "req->id, arg1:s), which may be a W3C trace id or traceparent; or otel, the trace in "
 	 "OpenTelemetry's thread context (the default where a program publishes one)",
 	 0},
 	{"trace-id", OPT_TRACE_ID, "POINTER", 0,
-	 "the same, where the 16 bytes of a trace id lie in memory: arg1+16", 0},
+	 "take the session's trace id from memory where its 16 bytes lie: arg1+16", 0},
 	{0, 0, 0, 0, "Result:", 9},
 	{"by", OPT_BY, "VALUE", 0,
 	 "tell calls apart by this value of -A, as functions of their own: f(arg1=5)", 0},
 	{"format", 'f', "FMT", 0,
-	 "the form of the result; default: what the name of -o's FILE ends in, else tree on a "
-	 "terminal and folded otherwise. FMT is one of ",
+	 "the form of the result (default: what the name of -o's FILE ends in, else tree on a "
+	 "terminal and folded otherwise); FMT is one of ",
 	 0},
-	{"output", 'o', "FILE", 0, "write the result to FILE instead of stdout", 0},
+	{"output", 'o', "FILE", 0, "write the result to FILE instead of standard output", 0},
 	{"weight", 'w', "WHAT", 0,
-	 "what folded stacks weigh: nanoseconds (wall, the default), those on a CPU (cpu), those "
-	 "off it (off), or calls",
+	 "what folded stacks weigh: nanoseconds of wall time (wall, the default), of time on a "
+	 "CPU (cpu) or off it (off), or calls",
 	 0},
 	{"reverse", OPT_REVERSE, 0, 0,
-	 "folded stacks begin with the innermost function; with -w off: with what has waited", 0},
+	 "begin folded stacks with the innermost function; with -w off: with the function that "
+	 "waited",
+	 0},
 	{"min-time", OPT_MIN_TIME, "T", 0,
-	 "leave out what took less than T in total: 500ns, 10us, 1.5ms, 2s", 0},
+	 "leave out functions and paths that took less than T in total: 500ns, 10us, 1.5ms, 2s", 0},
 	{"hist", OPT_HIST, "GLOB", 0,
-	 "tree, flat: draw how long the calls of matching functions took; may be repeated", 0},
+	 "draw how long the calls of matching functions took (with tree and flat); may be repeated",
+	 0},
 	{"no-samples", OPT_NO_SAMPLES, 0, 0,
-	 "do not look where CPU time goes outside traced functions", 0},
+	 "do not look where CPU time goes outside of traced functions", 0},
 	{"sample-rate", OPT_SAMPLE_RATE, "N", 0,
 	 "look N times a second on each CPU where CPU time goes, also in functions without probes "
-	 "and in the kernel, and show that in the tree, marked ~ (default: 97 to 997 within a "
-	 "budget, by what a sample costs, else 0)",
+	 "and in the kernel, and show that in the tree, marked ~ (default: with a budget 97 to "
+	 "997, depending on what a sample costs; else 0)",
 	 0},
 	{"inlines", OPT_INLINES, 0, 0,
-	 "name functions that are inlined where samples meet them, by debug information, however "
-	 "long that takes to read (default: where it takes little)",
+	 "name inlined functions that samples meet, however long their debug information takes to "
+	 "read (default: only where that is quick)",
 	 0},
 	{"no-inlines", OPT_NO_INLINES, 0, 0,
-	 "do not: code belongs to the function that it is part of", 0},
-	{"raw", OPT_RAW, 0, 0, "leave what the probes cost in all times", 0},
+	 "do not name inlined functions; their code belongs to the function that it is part of", 0},
+	{"raw", OPT_RAW, 0, 0, "leave the cost of probes in all times", 0},
 	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
-	 "keep threads apart: folded stacks begin with comm-pid/tid, trees are per thread", 0},
+	 "keep threads apart: folded stacks begin with comm-pid/tid, and trees are by thread", 0},
 	{"color", OPT_COLOR, "auto|always|never", 0,
-	 "colours (default: on a terminal, unless NO_COLOR is set)", 0},
+	 "use colours (default: on a terminal, unless NO_COLOR is set)", 0},
 	{"no-pager", OPT_NO_PAGER, 0, 0,
-	 "do not show what is longer than the terminal in a pager ($PROFTRACE_PAGER, $PAGER or "
-	 "less)",
+	 "do not use a pager ($PROFTRACE_PAGER, $PAGER or less) for results that are longer than "
+	 "the terminal",
 	 0},
 	{"quiet", 'q', 0, 0, "print errors only", 0},
 	{"verbose", 'v', 0, 0, "say more; leave nothing out of trees and tables", 0},
