@@ -93,7 +93,7 @@ class Check(harness.TestCase):
         for words, said in (
                 (("--assert", "calls(square) =< 20"), "character 15"),
                 (("--assert", "p99(square) < 20"), "a time with its unit"),
-                ((), "what is to hold"),
+                ((), "--assert is needed"),
                 (("--assert", "calls(f) < 1", "-f", "json"), "--format does not go with check")):
             done = self.verb("check", *words, "--", program("calc-pie"))
             self.assert_one_line(done, 2, said)

@@ -46,7 +46,7 @@ class Exits(harness.TestCase):
         done = self.run_proftrace("-l", "--exits=return", "--", program("backtraces"))
         self.assertEqual(done.status, 0, str(done))
         line, = done.stderr.splitlines()
-        self.assertRegex(line, r"--exits=return cuts short what the target tells .*: "
+        self.assertRegex(line, r"--exits=return cuts short the lists of callers .*: "
                                r"backtraces lists its callers, .* \(backtrace\)$")
         document, done = self.profile_command("backtraces", 20,
                                               options=("-F", "*", "--exits=return"))

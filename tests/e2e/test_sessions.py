@@ -183,8 +183,8 @@ class Sessions(harness.TestCase):
                              recording).stdout
         self.assertRegex(folded, r"(?m)^session 1: [^;]*, \d;handle ")
         done = self.verb("report", *options, "arg1:s", "-f", "json", recording)
-        self.assertIn("--session-id: of no session arg1:s is known: -A 'handle(arg1:s)'",
-                      done.stderr)
+        self.assertIn("--session-id: no session has a recorded value arg1:s: "
+                      "record with -A 'handle(arg1:s)'", done.stderr)
         self.assertEqual({s["id"] for s in json.loads(done.stdout)["sessions"][0]["slowest"]},
                          {None})
 
@@ -238,7 +238,7 @@ class Sessions(harness.TestCase):
         self.assert_counts(self.check(document), done.counts)
         recording, _ = self.recording(2, 20, 2)
         done = self.verb("report", "--session", "handle", "--link", LINK, "-f", "json", recording)
-        self.assertIn("-A 'submit(arg1)' when it is traced", done.stderr)
+        self.assertIn("record with -A 'submit(arg1)'", done.stderr)
         self.assertEqual(json.loads(done.stdout)["sessions"][0]["count"], 40)
 
     def test_links_outside_of_sessions(self):

@@ -128,7 +128,7 @@ class Names(WhomCase):
         target.finish()
         self.assertEqual(done.status, 0, str(done))
         lines = done.stderr.splitlines()
-        self.assertIn("proftrace: more than 4096 processes are meant: the others are not traced", lines)
+        self.assertIn("proftrace: more than 4096 processes match: the others are not traced", lines)
         self.assertRegex(done.stderr, r"proftrace: tracing 1 function in PID (\d+,){7}\d+ and \d,\d{3} more\n")
         self.assertLess(max(map(len, lines)), 200)
 

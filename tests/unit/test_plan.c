@@ -691,7 +691,8 @@ static void programs_that_list_their_callers(void **state)
 	target_open("lists", NULL);
 	exits = "return";
 	assert_int_equal(plan_logged(NULL, text, sizeof(text)), 0);
-	assert_non_null(strstr(text, "--exits=return cuts short what the target tells"));
+	assert_non_null(strstr(
+		text, "--exits=return cuts short the lists of callers that the target prints"));
 	assert_non_null(strstr(text, "lists lists its callers, perhaps in the log of a crash"));
 	exits = NULL;
 	assert_int_equal(plan_with(NULL, NULL), 0);

@@ -121,7 +121,8 @@ void exit_context__force(struct plan *p, const char *name, struct exit_context *
 		log_warn("--exits=return may kill the target: %s",
 			 ctx->hazard ? ctx->hazard : ctx->reason);
 	else
-		log_warn("--exits=return cuts short what the target tells of its callers: %s",
-			 ctx->reason);
+		log_warn(
+			"--exits=return cuts short the lists of callers that the target prints: %s",
+			ctx->reason);
 	p->force_warned = true;
 }

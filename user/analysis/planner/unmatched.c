@@ -197,13 +197,13 @@ static void list_probes(const struct plan *p, const struct target *t)
 
 		probes = p->objects[i].usdt ? usdt__probes(p->objects[i].usdt, &cnt) : NULL;
 		for (size_t k = 0; k < cnt && listed < MAX_LISTED; k++, listed++)
-			log_info("there is: %s:%s:%s", path_base(t->objects[i].path),
+			log_info("found: %s:%s:%s", path_base(t->objects[i].path),
 				 probes[k].provider, probes[k].name);
 	}
 	if (!listed)
 		log_info("no mapped file has static probes");
 	else if (listed == MAX_LISTED)
-		log_info("and perhaps more: readelf -n lists a file's");
+		log_info("there may be more: readelf -n FILE lists all of a file");
 }
 
 /* Whether a mapped file has probes of that provider. */
@@ -231,7 +231,7 @@ static bool report_probe(const struct plan *p, const struct usdt_pattern *pat,
 
 	if (hopes->programs ||
 	    (hopes->files && (pat->object || !knows_provider(p, pat->provider)))) {
-		log_warn("--usdt '%s': nothing matches yet; it is traced once it is loaded",
+		log_warn("--usdt '%s': nothing matches yet; a probe that is loaded later is traced",
 			 pat->text);
 		return true;
 	}

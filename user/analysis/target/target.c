@@ -405,12 +405,12 @@ static int open_chosen(struct target *t, const struct whom_spec *spec)
 	}
 	for (size_t i = 0; !err && cnt && i < spec->pids_cnt; i++) {
 		if (!whom__has(t->whom, spec->pids[i]))
-			log_warn("process %d is not there, or not all that is asked for: the "
-				 "others are traced",
+			log_warn("process %d has ended, or does not meet all options that choose "
+				 "processes: the others are traced",
 				 spec->pids[i]);
 	}
 	if (more)
-		log_warn("more than %d processes are meant: the others are not traced", WHOM_MOST);
+		log_warn("more than %d processes match: the others are not traced", WHOM_MOST);
 	if (!err) {
 		open_files__allow_most();
 		err = open_processes(t, pids, cnt);

@@ -393,11 +393,12 @@ static error_t check_fleet(struct options *o)
 	const size_t wheres = o->verb == VERB_DIFF ? 2 : 1;
 
 	if (o->verb == VERB_SEND && !o->to)
-		return complain(o, "send: where to? --to clickhouse://HOST/DATABASE");
+		return complain(
+			o, "send: --to is needed, for instance --to clickhouse://HOST/DATABASE");
 	if (o->verb == VERB_SEND && !o->inputs_cnt)
 		o->inputs[o->inputs_cnt++] = RECORDING;
 	if (o->wheres_cnt && !o->from)
-		return complain(o, "--where: of which database? --from clickhouse://HOST/DATABASE");
+		return complain(o, "--where needs a database: --from clickhouse://HOST/DATABASE");
 	if (o->from && o->inputs_cnt)
 		return complain(o, "%s: either recordings or a database, --from", o->inputs[0]);
 	if (o->from && (o->run || o->ranged || o->sessions_cnt || o->by || o->threads_cnt))
@@ -405,9 +406,9 @@ static error_t check_fleet(struct options *o)
 				   "single threads; --where chooses what is shown");
 	if (o->from && o->wheres_cnt != wheres)
 		return complain(
-			o, wheres == 1 ? "--from: of which profiles? --where \"service = 'api'\""
-				       : "--from: what with what? --where twice, the old profiles "
-					 "first");
+			o, wheres == 1 ? "--from needs --where once, for instance --where "
+					 "\"service = 'api'\""
+				       : "diff --from needs --where twice, the old profiles first");
 	return 0;
 }
 
@@ -415,7 +416,9 @@ static error_t check_fleet(struct options *o)
 static error_t check_assertions(struct options *o)
 {
 	if (!o->assertions_cnt)
-		return complain(o, "check: what is to hold? --assert 'calls(parse) <= 1000'");
+		return complain(
+			o,
+			"check: --assert is needed, for instance --assert 'calls(parse) <= 1000'");
 	if (o->inputs_cnt && (o->command || o->pids_cnt || o->names_cnt || o->exec))
 		return complain(o, "check %s: either a recording or, behind --, a command",
 				o->inputs[0]);

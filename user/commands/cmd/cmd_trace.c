@@ -251,14 +251,14 @@ static void run_stop(struct run *r)
 	tell_files(r);
 	life__skips(tracer__life(r->tracer), &skips);
 	if (skips.programs || (skips.forks && r->o->children))
-		log_warn("the kernel has skipped our look at %lu forks and %lu beginnings of "
-			 "programs, of any process: calls of those of the target may be missing",
+		log_warn("the kernel did not report %lu forks and %lu beginnings of programs on "
+			 "this "
+			 "machine: calls of the target's children may be missing",
 			 (unsigned long)skips.forks, (unsigned long)skips.programs);
 	if (skips.system_calls)
-		log_warn(
-			"the kernel has skipped our look at %lu begins or ends of system calls, of "
-			"any process: those of the target may be missing",
-			(unsigned long)skips.system_calls);
+		log_warn("the kernel did not report %lu begins or ends of system calls on this "
+			 "machine: system calls of the target may be missing",
+			 (unsigned long)skips.system_calls);
 	if (counts.late)
 		log_warn("%u time%s files were loaded before their functions had been planned: "
 			 "first calls, or all of a short program, may be missing",
@@ -331,8 +331,8 @@ static int spare_strangers(struct run *r)
 		return 0;
 	r->strangers_spared = true;
 	progress__clear(&r->progress);
-	log_warn("other processes run the same functions often: probes are taken out of them, "
-		 "and of children, which are not followed any more (--follow does, whoever pays)");
+	log_warn("other processes run the same functions often: the probes are taken out of them "
+		 "and of child processes, which are not traced any more (--follow traces them)");
 	return replan__bind(r);
 }
 

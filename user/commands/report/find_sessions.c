@@ -40,8 +40,8 @@ static void tell_side(const struct link_option *l, const char *function, const c
 		      uint32_t functions)
 {
 	if (!functions)
-		log_warn("--link '%s': of no function %s the value %s is known: -A '%s(%s)' when "
-			 "it is traced",
+		log_warn("--link '%s': no function %s has a recorded value %s: record with -A "
+			 "'%s(%s)'",
 			 l->text, function, value, function, value);
 }
 
@@ -83,9 +83,9 @@ static bool has_contexts(const struct profile *p)
 static void tell_contexts(const struct sessions *s)
 {
 	if (s->ids_asked && !s->ids_known)
-		log_warn("--session-id otel: no session had a thread context of OpenTelemetry's "
-			 "as it began, or the recording has none: -A 'FUNC(" OTEL_CONTEXT
-			 ")' when it is traced");
+		log_warn("--session-id otel: no session began with a thread context of "
+			 "OpenTelemetry, or none was recorded: record with -A 'FUNC(" OTEL_CONTEXT
+			 ")'");
 	else if (s->ids_known < s->ids_asked)
 		log_info("--session-id otel: %" PRIu64 " of %" PRIu64
 			 " sessions had no thread context as they began",
@@ -99,12 +99,12 @@ static void tell_ids(const struct options *o, const struct sessions *s)
 	if (o->session_id.is_context)
 		tell_contexts(s);
 	else if (s->ids_asked && !s->ids_known)
-		log_warn("%s: of no session %s%s%s is known: -A '%s(%s%s%s)' when it is traced",
+		log_warn("%s: no session has a recorded value %s%s%s: record with -A '%s(%s%s%s)'",
 			 rest ? "--trace-id" : "--session-id", value, rest ? " and " : "",
 			 rest ? rest : "", o->sessions[0], value, rest ? ", " : "",
 			 rest ? rest : "");
 	else if (s->ids_known < s->ids_asked)
-		log_info("%s: of %" PRIu64 " of %" PRIu64 " sessions it could not be read",
+		log_info("%s: of %" PRIu64 " of %" PRIu64 " sessions the id could not be read",
 			 rest ? "--trace-id" : "--session-id", s->ids_asked - s->ids_known,
 			 s->ids_asked);
 }

@@ -65,8 +65,8 @@ static bool is_unknown(const struct assertion *a, const struct profile *p)
 		}
 	}
 	if (cnt && p->accounting.lost) {
-		log_error("%s: not known, as %lu calls of whatever functions were lost", a->text,
-			  (unsigned long)p->accounting.lost);
+		log_error("%s: not known, as %lu calls were lost, of functions that are not known",
+			  a->text, (unsigned long)p->accounting.lost);
 		return true;
 	}
 	if (!cnt)

@@ -232,8 +232,9 @@ static int add_process(struct run *r, pid_t pid)
 	/* There is room for some processes, not for thousands of one name. */
 	if (err == -E2BIG && !r->callers.full) {
 		r->callers.full = true;
-		log_warn("too many processes for their stacks to be known: what is open below "
-			 "calls, and samples, are missing of process %d and others",
+		log_warn("too many processes: the stacks of process %d and others are not unwound, "
+			 "so "
+			 "their samples, and what was open when tracing began, are missing",
 			 pid);
 	}
 	return err == -ENOENT || err == -ESRCH || err == -E2BIG ? 0 : err;

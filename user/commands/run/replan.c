@@ -58,8 +58,8 @@ static void say_what_is_new(const struct run *r, size_t functions_before)
 		log_info("tracing %zu more function%s, in %s", i - first, i - first == 1 ? "" : "s",
 			 name);
 		if (plan__is_static(p, object))
-			log_warn("%s is statically linked, so nothing has held it meanwhile: its "
-				 "first calls are missing",
+			log_warn("%s is statically linked, so it could not be held until it had "
+				 "probes: its first calls are missing",
 				 name);
 	}
 }

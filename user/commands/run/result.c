@@ -286,8 +286,9 @@ static void run_account(const struct run *r, const struct profile *p)
 	char cnt[32];
 
 	if (p->accounting.deep)
-		log_info("%s calls were nested deeper than the kernel reports returns (64): their "
-			 "times last until what came next",
+		log_info("%s calls were nested deeper than the 64 levels of which the kernel "
+			 "reports "
+			 "returns: each ends at its thread's next event",
 			 text_count(p->accounting.deep, cnt, sizeof(cnt)));
 	if (r->o->calls && !r->slo)
 		account_calls(r, &p->accounting);

@@ -209,8 +209,8 @@ static void tell_tail_calls(const struct run *r, const char *option, const char 
 		if (f->kind != PLAN_FUNCTION || !tail_calls__end_unseen(r->plan, i) ||
 		    !roles__is_named(r, i, glob))
 			continue;
-		log_warn("%s %s: %s can go on in another function by a jump (a tail call), and its "
-			 "session ends there: if it is too short, name that one",
+		log_warn("%s %s: %s can end by a jump to another function (a tail call), and its "
+			 "session ends there: if sessions are too short, name that function",
 			 option, glob, plan__name(r->plan, i));
 		return;
 	}

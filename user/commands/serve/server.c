@@ -72,7 +72,7 @@ static void announce(const struct net_address *a, const char *token)
 	/* With -q as well: nobody could guess it. */
 	log_at(LOG_ERROR, "the page is at http://%s/%s%s", name, token, *token ? "/" : "");
 	if (!net_address__is_loopback(a))
-		log_warn("whoever reads the network there can read along: ssh -L is private");
+		log_warn("the page is sent unencrypted: for other machines ssh -L is private");
 }
 
 int server__start(const struct net_address *address, bool any_viewer, struct server **out)
