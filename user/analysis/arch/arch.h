@@ -118,7 +118,7 @@ struct arch {
 
 extern const struct arch arch_x86_64, arch_arm64;
 
-/* Of ELF's e_machine; NULL: it is not supported. */
+/* The architecture of an ELF file, by its e_machine; NULL: it is not supported. */
 const struct arch *arch__of_machine(uint16_t machine);
 
 /* The architecture that this program runs on. */

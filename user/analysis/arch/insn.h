@@ -70,8 +70,8 @@ struct insn {
 	bool keeps_bp;	  /* is known not to write the frame pointer */
 	bool endbr;
 	bool is_nop; /* a nop of any length: padding */
-	/* This kernel, or a later one, may make a call of it once it is probed, which writes below
-	 * the stack pointer. */
+	/* This kernel, or a later one, may replace the probed instruction by a call, which writes
+	 * below the stack pointer. */
 	bool may_become_call;
 	/* The kernel accepts a probe here if all of it lies within one page: then it makes a call
 	 * of it, by SITE_NOP10. Not `probeable`, as that holds wherever the instruction lies. */

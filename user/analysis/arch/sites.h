@@ -21,7 +21,7 @@ enum site_class {
 
 const char *site_class__name(enum site_class c);
 
-/* Of which nops the kernel makes calls once they are probed. */
+/* The nops that the kernel replaces by calls once they are probed. */
 enum call_nops {
 	CALL_NOPS_NONE,
 	CALL_NOPS_5, /* 6.18: they write below the stack pointer, and forked children die of them */

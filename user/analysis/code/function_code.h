@@ -43,9 +43,9 @@ struct code_exit {
 	bool steps;	 /* a probe on it costs a second trap */
 	bool plain;	 /* RET: takes its address from the stack and does nothing else */
 	uint64_t target; /* vaddr that it jumps to; 0: none, or not known */
-	/* It lies before a `ret`, a few instructions; see early_exits.h. The return address is at
-	 * `up` bytes above the stack or frame pointer. Of kind JMP: whatever it is, the function
-	 * returns behind it. */
+	/* An early exit: it lies a few instructions before a `ret` (early_exits.h). The return
+	 * address is `up` bytes above the stack or frame pointer. If the site is a jump, the
+	 * function returns whichever way it goes. */
 	bool early;
 	bool by_frame_pointer;
 	uint16_t up;
@@ -122,7 +122,8 @@ struct code_flow {
 	const uint8_t *reached;
 	const struct code_edge *edges; /* all, if `certain`; in no order */
 	size_t edges_cnt;
-	/* Of edges: the instructions behind which control does not run on; in no order. */
+	/* Belongs to the edges: the instructions behind which control does not run on; in no order.
+	 * */
 	const uint64_t *stops;
 	size_t stops_cnt;
 	bool certain;  /* of no jump it is unknown where it leads */

@@ -130,7 +130,8 @@ static void follow_load(struct copies *c, const struct operands *in, int to)
 		c->now[to] = c->gap[to] = false;
 		break;
 	case OPERATION_SUB:
-		/* Of a copy and what is in memory, or of something and the stack pointer itself. */
+		/* The difference of a copy and a word in memory, or of a register and the stack
+		 * pointer itself. */
 		c->gap[to] = register_of(from) == RSP ||
 			     (c->now[to] && from->kind == OPERAND_MEMORY && !is_slot(from));
 		break;

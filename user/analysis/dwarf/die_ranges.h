@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the code is that debug information describes. Inside dwarf/ only. */
+/* The ranges of code that an entry of debug information (a DIE) describes. Inside dwarf/ only. */
 #ifndef PROFTRACE_DWARF_DIE_RANGES_H
 #define PROFTRACE_DWARF_DIE_RANGES_H
 

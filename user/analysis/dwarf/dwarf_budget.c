@@ -19,7 +19,7 @@
 #define BYTES_PER_BYTE 48
 #define ALL_BYTES      (256ull << 20) /* of whatever else takes memory meanwhile */
 
-/* Of all files that are open. */
+/* Sums over all files that are open. */
 static struct {
 	uint64_t left_ns, bytes, files;
 	uint64_t resident; /* of the process, before the first of them */

@@ -198,8 +198,8 @@ static int begin(struct dwarf_file *f, const struct elf_image *from, uint64_t se
 	return err ? err : make_units(f);
 }
 
-/* Of the image, or of its separate debug file, which becomes *debug: NULL, it is the image. Returns
- * 0, or as dwarf_file__open(). */
+/* Finds the sections in the image, or in its separate debug file, which becomes *debug (NULL: they
+ * are in the image). Returns 0, or as dwarf_file__open(). */
 static int find_sections_of(const struct elf_image *img, const char *root, struct elf_image **debug,
 			    struct dwarf_sizes *sizes)
 {

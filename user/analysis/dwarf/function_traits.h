@@ -17,8 +17,8 @@ struct function_traits {
 	uint32_t line;
 };
 
-/* Of a DW_TAG_subprogram in that unit; `file` as it stands there. What is damaged counts as not
- * there. */
+/* The traits of a function, a DW_TAG_subprogram of that unit; `file` is the number that stands
+ * there. Damaged attributes count as missing. */
 struct function_traits function_traits__of(struct dwarf_file *f, const Dwarf_Die *function,
 					   Dwarf_Die *unit);
 

@@ -95,9 +95,8 @@ int line_table__inlined_at(struct line_table *t, uint64_t vaddr,
  * there is nothing. */
 uint64_t line_table__open_ns(const struct elf_image *img, const char *root);
 
-/* Of the function that has code at `vaddr`; of one that is not described, none. Returns 0 or
- * -ENOMEM.
- */
+/* The traits of the function that has code at `vaddr`; none if it is not described. Returns 0 or
+ * -ENOMEM. */
 int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_traits *out);
 
 /*

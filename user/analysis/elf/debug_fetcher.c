@@ -48,11 +48,11 @@ struct library {
 	char failure[sizeof(((struct fetch_reply *)NULL)->text)];
 };
 
-/* Of the file that is fetched, for the library's callback, which has no argument for it. */
+/* State of the fetch for the library's callback, which has no argument for it. */
 static uint64_t began_ns, told_ns;
 static bool took_too_long;
-/* For a server to answer at all: the library's own time-out counts once there is a connection, and
- * many a machine that has servers set by default is offline. */
+/* How long a server has to begin its answer. The library's own time-out counts once there is a
+ * connection, and many machines that have servers set by default are offline. */
 static uint64_t answer_seconds = ANSWER_SECONDS;
 
 unsigned int debug_fetcher__seconds(void)
@@ -209,7 +209,7 @@ _Noreturn void debug_fetcher__run(int socket)
 	}
 	privilege__drop_all();
 	choose_cache(getpwuid(geteuid()), is_nobody);
-	/* Not before: becoming another user takes it back. */
+	/* Only now, as becoming another user takes this setting back. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	load(&lib);
 	while (recv(3, &request, sizeof(request), 0) == sizeof(request)) {

@@ -57,7 +57,7 @@ static int check_file(struct elf_image *img)
 	if (!st.st_size)
 		return refuse(img, -ENOEXEC, "the file is empty");
 	img->size = st.st_size;
-	/* Of 512 bytes. Small files may have none. */
+	/* st_blocks counts blocks of 512 bytes; small files may have none. */
 	img->stored =
 		(uint64_t)st.st_blocks * 512 < img->size ? (uint64_t)st.st_blocks * 512 : img->size;
 	return 0;

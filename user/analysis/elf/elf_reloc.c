@@ -7,7 +7,7 @@
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 
-/* Of all sections together: they may overlap in a file made for it. */
+/* Relocations of all sections together: sections may overlap in a file that was made to do harm. */
 #define MAX_RELOCS (8u << 20)
 
 static void apply_one(const Elf64_Rela *rela, uint32_t relative, uint64_t vaddr, uint8_t *bytes,

@@ -11,7 +11,7 @@
 
 struct elf_image;
 
-/* All 0 at first; of one image, and one thread. */
+/* A window on the bytes of one image, for one thread; all 0 at first. */
 struct elf_window {
 	uint8_t *bytes;
 	size_t cap;

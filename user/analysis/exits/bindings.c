@@ -101,7 +101,7 @@ static int find_early(struct bindings *b)
 		if (b->objects[i].linkage && linkage__is_program(b->objects[i].linkage))
 			work[work_cnt++] = i;
 	}
-	/* Those who audit the linker may have it bind whatever they like. */
+	/* A library that audits the dynamic linker may change any binding. */
 	if (work_cnt != 1 || place_of(b, "la_version")->name)
 		work_cnt = 0;
 	else

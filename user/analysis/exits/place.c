@@ -50,7 +50,7 @@ bool place__join(struct place *p, const struct place *other)
 		p->limit = PLACE_UNKNOWN;
 	if (p->times != other->times)
 		p->times = PLACE_UNKNOWN;
-	/* What is read then is not the caller's on all ways, hence on none. */
+	/* A value that is not the caller's on one of the ways is not the caller's. */
 	p->callers_frame &= other->callers_frame;
 	return memcmp(&was, p, sizeof(was)) != 0;
 }

@@ -125,7 +125,7 @@ static bool allocator_is_libcs(const struct proofs *pr)
 	return false;
 }
 
-/* Those of a target are of one architecture. */
+/* All objects of a target are of one architecture. */
 static const struct arch *arch_of(const struct plan_object *objects, size_t cnt)
 {
 	for (size_t i = 0; i < cnt; i++) {
@@ -476,7 +476,7 @@ int proofs__decide(struct proofs *pr, const struct proof_result **results, size_
 {
 	int err = 0;
 
-	/* What is explored makes new nodes, behind. */
+	/* Exploring a node may append new ones. */
 	for (size_t i = 0; !err && i < call_graph__count(pr->graph); i++) {
 		if (!call_graph__at(pr->graph, i)->known)
 			err = explore(pr, i);

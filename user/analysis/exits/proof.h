@@ -37,7 +37,7 @@ struct proof_call {
 	bool by_slot;
 };
 
-/* Of one worker or one object. */
+/* Notes of one worker or one object. */
 struct proof_notes {
 	struct proof_note *notes;
 	size_t cnt, cap;

@@ -17,7 +17,8 @@ struct landing_pads;
 struct return_safety {
 	const char *doubt; /* what speaks against a return probe; NULL: nothing */
 	bool calls_system;
-	/* It gets at what lies above its return address: arguments, or its callers' frames. */
+	/* The function accesses the stack above its return address: arguments, or its callers'
+	 * frames. */
 	bool reaches_up;
 };
 

@@ -10,10 +10,10 @@ enum safe_callee_kind {
 	SAFE_UNLESS_THROWN, /* no exception comes out, but threads may be cancelled in it, say */
 };
 
-/* Of the C library's function (libc.so.6, the dynamic linker), whoever else may have one of that
- * name. */
+/* The kind of a function of the C library (libc.so.6, the dynamic linker), even if another file
+ * defines one of that name. */
 enum safe_callee_kind safe_callee__libc(const char *name);
-/* Of the C++ runtime's (libstdc++, libc++abi). */
+/* The kind of a function of the C++ runtime (libstdc++, libc++abi). */
 enum safe_callee_kind safe_callee__cxx(const char *name);
 
 #endif

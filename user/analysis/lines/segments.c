@@ -345,7 +345,7 @@ static int find_needless(const struct build *b, struct segments *s)
 		segments__successors(s, arc.from, note_arc, &arc);
 	for (size_t i = 0; i < s->cnt; i++)
 		s->items[i].needless &= arc.entered[i];
-	/* Who knows what comes there. */
+	/* Control may come to a label from anywhere. */
 	for (size_t i = 0; i < b->in->labels_cnt; i++) {
 		uint32_t seg = segment_at(s, b->in->labels[i]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Of the plan's functions what few of them are asked for: it is kept once it has been looked up. */
+/* Facts about the plan's functions that are asked for of few of them: looked up when they are first
+ * needed, and kept. */
 #ifndef PROFTRACE_PLAN_LOOKUPS_H
 #define PROFTRACE_PLAN_LOOKUPS_H
 

@@ -127,7 +127,7 @@ void patched__drop_sites(const struct plan_object *obj, struct insn_decoder *ins
 		code->patched |= is_patched(obj, pieces[i].vaddr, pieces[i].size);
 	if (!code->patched)
 		return;
-	/* What has been put there may call anything. */
+	/* The code that was put there may call anything. */
 	code->leaf = code->followed = false;
 	for (uint32_t i = 0; i < code->sites_cnt; i++) {
 		if (!insn_is_patched(obj, insn, pieces, cnt,

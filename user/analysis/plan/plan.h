@@ -20,8 +20,8 @@ enum plan_kind {
 	PLAN_FUNCTION,
 	PLAN_REGION, /* a stretch of code between two kinds of sites: see regions.h */
 	PLAN_MARK,   /* a place in code that is passed */
-	/* These have no probe: what is known from stacks alone (callers.h), and what stands for a
-	 * system call, or for an error of one (--syscalls). */
+	/* These have no probe: callers, which are known from stacks alone (callers.h), and system
+	 * calls and their errors (--syscalls). */
 	PLAN_CALLER,
 	PLAN_SYSTEM_CALL,
 	PLAN_INLINED, /* a function whose code stands in others' in place of calls of it */
@@ -47,8 +47,8 @@ struct plan_function {
 				 */
 	bool has_lines;		/* some of its lines are wanted: it is never dropped */
 	uint8_t leaf_insns;	/* it is a tiny leaf of so many instructions; 0: it is none */
-	/* Its leave needs no probe, as it runs at most so many instructions and returns: the
-	 * entry's probe counts a call and ends it. 0: it may take longer. */
+	/* The function's leave needs no probe, as it runs at most this many instructions and
+	 * returns: the entry's probe counts the call and ends it. 0: it may take longer. */
 	uint8_t closed_at_entry;
 	bool patched; /* some of it is not in memory as it is in the file */
 	/* Without a probe: it is in no file, but in the kernel, at the address `offset`, say: what

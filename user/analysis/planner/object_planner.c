@@ -275,7 +275,7 @@ int object_planner__replace_returns(const struct planning *pn, uint32_t index, b
 	}
 	if (grown)
 		p->exits = grown;
-	/* Both are in order of address. */
+	/* Both lists are in order of address. */
 	for (size_t i = 0; !err && i < p->functions_cnt && at < anew.functions_cnt; i++) {
 		struct plan_function *f = &p->functions[i];
 

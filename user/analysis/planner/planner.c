@@ -305,7 +305,7 @@ static bool returns_became_unsafe(const struct plan *p, const struct exit_contex
 	       (p->proven && has_program(p, first));
 }
 
-/* Of functions from `first` on. */
+/* Warns of functions, from `first` on, whose arguments have changed before their site. */
 static void report_changed(const struct plan *p, size_t first)
 {
 	size_t changed = 0, cnt = 0;

@@ -66,7 +66,7 @@ static bool has_returns(const struct plan *p, uint32_t object)
 bool return_crash__if_bound(struct plan *p, const struct target *t, const struct plan_options *opts,
 			    uint32_t object)
 {
-	/* Who wants returns alone is in no list. */
+	/* A single link that wants returns makes no list. */
 	if (!t->lists_returns || !opts->returns_stop || !has_returns(p, object))
 		return false;
 	/* Old and new links are beside each other while functions are dropped. */

@@ -223,7 +223,7 @@ static const struct data_range *range_of(const struct named_process *p, uint64_t
 	return NULL;
 }
 
-/* Of a process that has ended what was known of it stays. */
+/* Reads the process's mappings again; if it has ended, what was known of it stays. */
 static void look_again(struct wait_names *n, struct named_process *p)
 {
 	struct named_process seen = {.pid = p->pid};

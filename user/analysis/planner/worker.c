@@ -212,7 +212,8 @@ static int add_function(struct worker *w, const struct code_site *site,
 		.loops_to_entry = code->loops_to_entry,
 		.has_lines = w->now.wanted->second_line != 0,
 		.patched = code->patched,
-		/* What is not measured is no yardstick. */
+		/* A leaf that its entry ends is not measured, so it cannot tell the cost of leaves.
+		 * */
 		.leaf_insns = w->now.closed_at_entry ? 0 : tiny__insns(code),
 		.closed_at_entry = w->now.closed_at_entry,
 		.arguments = w->now.arguments,
@@ -340,7 +341,7 @@ static void look_at_wants(struct worker *w, const struct symbol *sym)
 			? argument_list__needs(&w->opts->arguments->lists[now->arguments - 1])
 			: 0;
 	now->first_probe = first_probe(w->obj, sym);
-	/* Its probes in a region, values and lines belong to a call that is open meanwhile. */
+	/* Probes of its regions, values and lines need an open call. */
 	now->timed = !w->opts->closes_leaves || now->arguments || now->wanted->second_line ||
 		     now->first_probe != UINT32_MAX;
 }

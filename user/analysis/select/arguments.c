@@ -337,7 +337,7 @@ uint32_t arguments__of(struct arguments *a, const struct filter_object *obj,
 			l->refused = true;
 			continue;
 		}
-		/* Of names it is to be seen whether the function has such parameters. */
+		/* For names it must be looked up whether the function has such parameters. */
 		if (!l->named || found)
 			l->pattern.matched = true;
 		if (!found)

@@ -39,7 +39,7 @@ int filter__init(struct filter *f, char *const *in, size_t in_cnt, char *const *
 		 size_t out_cnt);
 void filter__clear(struct filter *f);
 
-/* Of one GLOB. Returns 0 or -ENOMEM. */
+/* Makes a filter of one GLOB. Returns 0 or -ENOMEM. */
 int filter_pattern__parse(struct filter_pattern *p, const char *text);
 void filter_pattern__clear(struct filter_pattern *p);
 

@@ -13,7 +13,7 @@ struct parameters;
 struct symbol;
 struct thread_values;
 
-/* For the functions of one object. */
+/* Named values of the functions of one object. */
 struct named_arguments {
 	struct arguments *arguments;
 	const struct elf_image *img;

@@ -19,10 +19,11 @@ struct probe_name {
 	size_t len;
 };
 
-/* Of proftrace.h: NAME__begin, NAME__end; any other is a mark. */
+/* Names of proftrace.h: NAME__begin, NAME__end; any other name is a mark. */
 struct probe_name probe_name__own(const char *name);
 
-/* Of others, who say STEM__start, STEM_entry, STEM-begin; STEM__done, STEM_return, STEM__commit. */
+/* Names of other providers: STEM__start, STEM_entry, STEM-begin; STEM__done, STEM_return,
+ * STEM__commit. */
 struct probe_name probe_name__foreign(const char *name);
 
 /* The NAME of a function proftrace_begin_NAME or proftrace_end_NAME, in Go behind the last dot, and

@@ -49,7 +49,7 @@ const char *instrumented_by__name(enum instrumented_by by)
 
 static int add_place(struct instrumented *in, uint64_t vaddr, enum instrumented_by by)
 {
-	/* What a linker has dropped leaves a 0. */
+	/* A function that the linker has dropped leaves a 0. */
 	if (!vaddr)
 		return 0;
 	if (ARRAY_RESERVE(&in->places, in->places_cnt, &in->places_cap))

@@ -99,7 +99,7 @@ static int by_start(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* Of symbols at one address the first stays, that of a function before others. */
+/* If several symbols are at one address, the first one counts, a function before others. */
 static void drop_aliases(struct kallsyms *k)
 {
 	size_t cnt = 0;

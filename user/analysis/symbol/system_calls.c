@@ -33,7 +33,7 @@ const char *system_call__error_name(uint32_t number)
 	return number < WIRE_ERRORS && errors[number] ? errors[number] : "[error]";
 }
 
-/* What tells why a thread waits in them. Calls of older architectures may be missing. */
+/* The kinds that tell why a thread waits in a call. Calls of older architectures may be missing. */
 static const uint8_t reasons[] = {
 	[__NR_futex] = WIRE_CALL_FUTEX,
 #ifdef __NR_futex_wait

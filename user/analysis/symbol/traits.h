@@ -13,7 +13,7 @@ enum object_trait {
 	TRAIT_INSPECTS = 1 << 3, /* relies on what is on its own stack: sanitizers, collectors */
 	/* libc, ld.so and their companions, libgcc_s too: they hold this machinery for others and
 	 * do not count by themselves. */
-	/* These three matter together with others only. */
+	/* These three traits matter only together with others. */
 	TRAIT_SIGNALS = 1 << 5, /* installs signal handlers, which may unwind or switch anywhere */
 	TRAIT_CANCELS = 1 << 6, /* cancels threads, or ends them inside calls */
 	TRAIT_CLEANS = 1 << 7,	/* has C cleanups that an unwinder runs then */

@@ -148,7 +148,7 @@ static const char *parse_register(const char *name, struct usdt_argument *out)
 	out->place = USDT_REGISTER;
 	out->index = USDT_NO_REGISTER;
 	out->shift = part.shift;
-	/* What a smaller register lacks is not known. */
+	/* The upper bits of a value in a smaller register are not known. */
 	if (part.bytes < out->bytes)
 		out->bytes = part.bytes;
 	return NULL;

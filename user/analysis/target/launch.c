@@ -326,8 +326,8 @@ static void let_go(pid_t tid, int sig)
 {
 	siginfo_t info = {0};
 
-	/* Who has asked to be traced is stopped at an exec as well, by a signal that is nobody's.
-	 */
+	/* A process that has asked to be traced (PTRACE_TRACEME) also stops at an exec, by a signal
+	 * that nobody has sent. */
 	if (sig == SIGTRAP && (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) ||
 			       (info.si_code == SI_USER && info.si_pid == tid)))
 		sig = 0;

@@ -409,7 +409,7 @@ static int look_at_process(const struct target *t, const struct patch_search *se
 	return err == -ENOENT || err == -ESRCH ? 0 : err;
 }
 
-/* Of strangers' processes some may not let us look. */
+/* Some processes of strangers may not be looked at. */
 static int look_everywhere(const struct target *t, const struct patch_search *searches, bool *told)
 {
 	DIR *dir = opendir("/proc");

@@ -11,7 +11,8 @@
 #include "target/process.h"
 #include "target/target.h"
 
-/* Of CPU time of our own, so that it does not depend on what else runs: 10,000 processes or so. */
+/* A limit on CPU time of our own, so that it does not depend on what else runs: 10,000 processes or
+ * so. */
 #define MOST_NS 1000000000ull
 
 /* Other processes of the same program: putting probes in takes a little longer for each. A
@@ -79,7 +80,8 @@ void strangers__look(struct target *t)
 	while (known && (entry = readdir(dir))) {
 		l.pid = atoi(entry->d_name);
 		l.debugged = -1;
-		/* What has ended, or may not be looked at (a security module's), does not count. */
+		/* A process that has ended, or may not be looked at (because of a security module),
+		 * does not count. */
 		if (is_stranger(t, l.pid))
 			maps__for_each(l.pid, note_file, &l);
 		known = cpu_ns() < until_ns;

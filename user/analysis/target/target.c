@@ -313,7 +313,7 @@ static int collect_processes(struct target *t, const char *exec)
 		}
 		/* A command has not run yet. */
 		err = collect_process(t, i, pid, false, t->launch);
-		/* What was read may be another process's. */
+		/* The number may be another process's by now, and what was read, too. */
 		if (!err && !t->launch && process__has_ended(t->processes[i].pidfd))
 			err = -ESRCH;
 		if (may_be_left_out(t, pid, err)) {
@@ -389,7 +389,7 @@ static int open_processes(struct target *t, const pid_t *pids, size_t cnt)
 	return 0;
 }
 
-/* Those who belong now. Each is a descriptor, as long as it lives. */
+/* The processes that belong now, each by a descriptor, as long as it lives. */
 static int open_chosen(struct target *t, const struct whom_spec *spec)
 {
 	pid_t *pids = NULL;

@@ -19,7 +19,7 @@ static int look_for_it(const struct mapping *m, void *ctx)
 	return 1;
 }
 
-/* It is our own that is copied: all are the same. */
+/* Our own vdso is copied: all processes have the same. */
 int vdso__open(void)
 {
 	struct mapping m = {0};

@@ -205,7 +205,7 @@ static bool read_text(pid_t pid, const char *file, char *text, size_t size)
 	return len > 0;
 }
 
-/* Its own name in what a process says of itself: "nginx: worker process", "-bash", "/bin/sh". */
+/* The name in a command line: "nginx: worker process", "-bash", "/bin/sh". */
 static const char *first_word(char *text)
 {
 	text[strcspn(text, " :")] = '\0';

@@ -25,7 +25,7 @@ struct whom_spec {
 	const char *user;      /* a name or a number */
 };
 
-/* What of it the kernel can ask of a process that begins a program. */
+/* The part of the conditions that the kernel can check when a process begins a program. */
 struct whom_begins {
 	/* A name begins with one of these texts, `whole`: is it; none: any is. */
 	struct {
@@ -69,7 +69,7 @@ bool whom__has(const struct whom *w, pid_t pid);
 /* Whether the spec has the number of this process. */
 bool whom__lists(const struct whom *w, pid_t pid);
 
-/* All that belong now, WHOM_MOST at most: then *more is set. Returns 0 or -ENOMEM. */
+/* All processes that belong now, WHOM_MOST at most: then *more is set. Returns 0 or -ENOMEM. */
 int whom__find(const struct whom *w, pid_t **pids, size_t *cnt, bool *more);
 
 /* Says in one line that nobody belongs. */

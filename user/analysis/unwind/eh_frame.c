@@ -169,7 +169,7 @@ static int read_fde(struct eh_frame *eh, struct dwarf_cursor *c, const struct ci
 		if (cie->lsda_encoding != EH_PE_OMIT)
 			range.lsda = dwarf_pointer(c, cie->lsda_encoding);
 	}
-	/* What the linker has dropped stays as a range at 0. */
+	/* A function that the linker has dropped stays as a range at 0. */
 	if (c->bad || !range.start || !size ||
 	    __builtin_add_overflow(range.start, size, &range.end))
 		return 0;
@@ -231,7 +231,7 @@ static int by_start(const void *pa, const void *pb)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Of ranges that overlap none can be trusted. */
+/* Ranges that overlap cannot be trusted, none of them. */
 static void drop_overlaps(struct eh_frame *eh)
 {
 	uint64_t end = 0;

@@ -12,7 +12,7 @@
 struct elf_image;
 struct wire_unwind_row;
 
-/* Of one object. The first row is at 0, the last is a gap. */
+/* The rows of one object. The first row is at 0, the last is a gap. */
 struct unwind_rows {
 	struct wire_unwind_row *rows; /* by start, each with another rule than the one before, or
 				       * where a function begins */

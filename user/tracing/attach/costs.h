@@ -5,7 +5,7 @@
 #include "arch/sites.h"
 #include "wire.h"
 
-/* Of an entry at a site of that class (enum site_class). */
+/* The cost class of an entry at a site of that class (enum site_class). */
 static inline uint64_t cost_class__of_entry(uint32_t site)
 {
 	return site == SITE_EMUL ? WIRE_COST_ENTRY_EMUL : WIRE_COST_ENTRY + site;

@@ -13,7 +13,7 @@ struct gate {
 	int inner, outer;	    /* see gate__settle() */
 };
 
-/* Its maps are made by the link holder. Returns 0 or -errno; silent. */
+/* Makes the gate; its maps are made by the link holder. Returns 0 or -errno; silent. */
 int gate__init(struct gate *g, struct proftrace_bpf *skel, struct link_holder *k);
 void gate__fini(struct gate *g); /* of a zeroed one, too */
 

@@ -169,7 +169,7 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }
 
-/* Of site `number` of a region. */
+/* The cookie of site `number` of a region. */
 static uint64_t site_cookie(const struct plan_function *f, const struct plan_site *s,
 			    uint32_t number, const struct group_member *m)
 {
@@ -373,7 +373,7 @@ static int link_survey(struct attach_ctx *ctx, struct group *grp)
 	return err;
 }
 
-/* They are of the kind of those at entries. */
+/* A region's probes are of the kind that entries have. */
 static struct backend_probe region_probe(const struct attach_ctx *ctx, enum late_program program)
 {
 	struct backend_probe probe = ctx->backend->entry(ctx->skel);

@@ -20,7 +20,8 @@ struct target_object;
 
 struct group_member {
 	uint32_t function; /* its index in the plan */
-	/* Of its entry probe: one more, modulo WIRE_GENERATIONS, than where it was before. */
+	/* The generation of its entry probe: one more, modulo WIRE_GENERATIONS, than in its last
+	 * group. */
 	uint8_t generation;
 	bool returns; /* its entry was put in with a return probe */
 	/* Its exits were planned when its entry was in already: they are in a group of their own.
@@ -68,7 +69,7 @@ struct groups {
 	bool held;	  /* a thread of the target may be, until what is put in now is there */
 	bool emulates;	  /* programs may write registers, so `ret`s have one of their own */
 	uint8_t counting; /* the generation of probes that only count */
-	/* Of all line probes: hits of others do not count. */
+	/* The generation of all line probes: hits of older ones do not count. */
 	uint8_t lines_generation;
 	bool contexts_missed; /* the kernel refuses the hook on makecontext */
 	struct outcome outcome;

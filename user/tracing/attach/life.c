@@ -172,7 +172,7 @@ bool life__join(struct life *l, pid_t pid, bool followed, uint32_t *generation)
 {
 	uint32_t tgid = pid, kind = followed ? WIRE_TGID_FOLLOWED : WIRE_TGID_NAMED;
 
-	/* What it has mapped may unwind. */
+	/* The code that the process has mapped may unwind. */
 	*generation = __atomic_add_fetch(&l->skel->data->maps_generation, 1, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&l->skel->data->maps_running_unknown, *generation, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&l->skel->data->maps_running, *generation, __ATOMIC_SEQ_CST);
@@ -294,7 +294,8 @@ void life__skips(const struct life *l, struct life_skips *out)
 
 	*out = (struct life_skips){
 		.ends = skips_of(skel, skel->progs.on_thread_exit),
-		/* Of two programs one will do. */
+		/* It is enough that one of the two programs runs, so only skips of the second one
+		 * count. */
 		.programs = skips_of(skel, bpf_program__autoload(skel->progs.on_exec_skipped)
 						   ? skel->progs.on_exec_skipped
 						   : skel->progs.on_exec),
@@ -329,7 +330,7 @@ void life__strike_ended(struct life *l)
 	while (more) {
 		tgid = next;
 		more = !bpf_map_get_next_key(fd, &tgid, &next);
-		/* Who deletes the entry, the kernel's side or this one, counts. */
+		/* The side that deletes the entry, the kernel's or this one, counts it. */
 		if (!bpf_map_lookup_elem(fd, &tgid, &kind) && kind & WIRE_TGID_FOLLOWED &&
 		    process_ended(tgid) && !bpf_map_delete_elem(fd, &tgid))
 			__atomic_fetch_sub(&l->skel->data_written->followed_alive, 1,

@@ -17,7 +17,7 @@ struct outcome {
 		bool refused; /* the kernel takes no probe there, so it has none */
 		bool called;  /* it was seen to be called, so it may be dropped next */
 		bool dropped; /* it was given up: its probes are to be taken out */
-		/* That its newest probes have or had, in any process: those to come have later
+		/* The generation of its newest probes, in any process. Probes to come have later
 		 * ones, so that a hit of both is one call (hit_is_claimed() in BPF). */
 		uint8_t generation;
 	} * functions;

@@ -108,7 +108,7 @@ int groups__restore(struct attach_ctx *ctx, const struct target *t, const uint32
 	for (; !err && ctx->object < g->attached_cnt; ctx->object++)
 		err = restore_object(&r, t);
 	link_holder__hold(g->link_holder, false);
-	/* What is in by now goes with the next drop. */
+	/* Probes that are in by now are taken out with the next drop. */
 	if (err)
 		set_dropped(g, functions, cnt, true);
 	free(r.in);

@@ -210,7 +210,7 @@ int tracer__survey(struct tracer *tr, const struct plan *p, const struct target 
 	const struct survey_list list = {
 		.functions = survey->functions, .cnt = survey->cnt, .processes = survey->processes};
 
-	/* Those of the last turn may still be hit. */
+	/* Probes of the last turn may still be hit. */
 	tr->groups.counting = (tr->groups.counting + 1) % WIRE_GENERATIONS;
 	__atomic_store_n(&tr->skel->bss->counting, tr->groups.counting + 1u, __ATOMIC_SEQ_CST);
 	return groups__survey(&tr->groups, tr->backend, tr->skel, p, t, &list);
@@ -302,7 +302,7 @@ int tracer__probe_own(struct tracer *tr, pid_t child, enum tracer_probe kind,
 
 int tracer__rehearse(struct tracer *tr, pid_t child)
 {
-	/* It maps nothing, so return probes can do it no harm. */
+	/* The child maps nothing, so return probes can do it no harm. */
 	tr->skel->bss->maps_planned = tr->skel->data->maps_generation;
 	gate__open_alone(&tr->gate);
 	return tracer__admit(tr, child);

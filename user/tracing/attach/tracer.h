@@ -75,7 +75,7 @@ struct tracer_options {
 struct own_probe;
 struct probe_costs;
 
-/* Of which nops this kernel makes calls. */
+/* The nops that this kernel replaces by calls. */
 enum call_nops tracer__call_nops(void);
 
 /* Whether the kernel lets programs at uprobes write registers (7.0), so that they can do what the

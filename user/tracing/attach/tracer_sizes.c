@@ -258,7 +258,7 @@ static void size_tables(struct tracer *tr, const struct tracer_options *opts, si
 	tables->threads_cap = tasks_wanted(tasks, MIN_THREADS, tables->callstacks_cap);
 	tables->followed_cap =
 		opts->children || opts->whom ? tasks_wanted(tasks, MIN_FOLLOWED, MAX_FOLLOWED) : 0;
-	/* Who wants few paths wants little memory. */
+	/* A run with few paths is to take little memory. */
 	tables->frames_cap = opts->max_paths < MAX_FRAMES / 4 ? MAX_FRAMES / 4 : MAX_FRAMES;
 	tables->nodes_cap = opts->max_paths;
 	tables->index_cap = power_of_two(tables->nodes_cap) * 2;

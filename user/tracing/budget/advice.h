@@ -20,7 +20,7 @@ void advice__unlimited(const struct plan *p, const struct budget_function *funct
 bool advice__kept(const struct plan *p, const struct budget_function *functions, size_t cnt,
 		  double own_ns, double limit);
 
-/* What was chosen while tracing is not dropped: as advice__kept(). */
+/* Functions that were chosen during the run are not dropped: as advice__kept(). */
 bool advice__chosen(const struct plan *p, const struct budget_function *functions, size_t cnt,
 		    double own_ns, double limit);
 

@@ -397,7 +397,7 @@ static struct tracer_io io_since(const struct reading *from, struct tracer_io no
 	return (struct tracer_io){now.reads - from->io.reads, now.writes - from->io.writes};
 }
 
-/* Of what was read and written in a window, up to now. */
+/* Reads and writes in a window, up to now. */
 static bool is_balanced(struct bursts *b, const struct reading *from)
 {
 	struct tracer_io look = io_since(from, tracer__io(b->in->tracer));
@@ -540,7 +540,7 @@ static bool is_in_one(const struct bursts *b)
 	return stand_ins__suit(b->in->plan, b->in->target) && !has_shared_returns(b);
 }
 
-/* Of what making and closing the links of the list's functions takes, so much is the target's. */
+/* The cost of making and closing links with so many probes, as far as it is the target's. */
 static double linking_cost(double probes, double processes)
 {
 	return probes * PROBE_LINK_NS * processes;
@@ -633,7 +633,7 @@ static int take_window(struct bursts *b)
 	return err == -ENOMEM ? err : 0;
 }
 
-/* All of them, or as many in turn as there may be probes. */
+/* The list has all dropped functions, or as many in turn as there may be probes. */
 static int list_burst(struct bursts *b, bool in_one, double *probes)
 {
 	double most = in_one ? BURST_PROBES : BURST_PROBES / processes_of(b);

@@ -17,7 +17,7 @@ struct budget_inputs;
 struct bursts;
 struct profile;
 
-/* Of the budget, for bursts and windows. */
+/* The share of the budget that bursts and windows have. */
 #define BURSTS_SHARE	 0.5
 #define BURSTS_HELD_BACK 0.5 /* of that they leave so much while they are held back */
 

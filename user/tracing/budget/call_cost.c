@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "wire.h"
 
-/* Of a region: what its first end costs. */
+/* For a region: the cost of its first end. */
 static uint8_t end_class(const struct plan *p, const struct plan_function *f)
 {
 	if (!f->ends_cnt)

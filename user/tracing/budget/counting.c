@@ -11,7 +11,7 @@
 #define IO_SHARE 5
 /* A window is to have so many reads, or writes: some turns of an event loop. */
 #define IO_LEAST 100
-/* So likely that there is hardly a doubt that functions go by reads and writes. */
+/* From this likelihood on functions are taken to go by reads and writes. */
 #define SURE 0.8
 /* A function that takes more is counted only if all do. */
 #define DEAR 2

@@ -114,7 +114,7 @@ static uint64_t had_before(struct cpu_clock *c, pid_t pid)
 	if (!p || p->ended)
 		return 0;
 	p->ended = true;
-	/* Its number may be another one's by now. */
+	/* The number may be another process's by now. */
 	return process__started(pid) <= c->start_ticks ? p->start_ns : 0;
 }
 

@@ -92,7 +92,7 @@ static bool has_entry(const struct budget_inputs *in, uint32_t function)
 	       !tracer__is_refused(in->tracer, function);
 }
 
-/* None stands for all where most of the time is that of others, as of children. */
+/* No process stands for all where most of the time is that of others, such as children. */
 static int choose_processes(struct survey *s)
 {
 	uint64_t ran_ns, all_ns = cpu_clock__read(&s->clock, s->in, false);
@@ -143,7 +143,7 @@ static void survey_fini(struct survey *s)
 	free(s->turns);
 }
 
-/* What counting has cost since `before` was set. */
+/* The cost of counting since `before` was set. */
 static double counting_ns(const struct survey *s, const struct turn *t)
 {
 	double sum = 0;

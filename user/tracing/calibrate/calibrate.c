@@ -35,7 +35,7 @@
 #include "util/clock.h"
 #include "util/log.h"
 
-/* It is root's, and empty after a boot. */
+/* A folder of root's, which is empty after a boot. */
 #define CACHE "/run/proftrace"
 
 #define ROUNDS	    11
@@ -300,7 +300,7 @@ static int measure_round(struct calibration *cal, int function, struct measure *
 	double call_ns;
 	int err;
 
-	/* These are few. What timing takes lies outside of the calls. */
+	/* Such entries are few. The time that timing takes lies outside of the calls. */
 	tracer__time_all(cal->tr, function == COLD);
 	err = run_round(cal, function, &call_ns);
 	tracer__time_all(cal->tr, false);

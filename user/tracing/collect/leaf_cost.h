@@ -31,7 +31,7 @@ struct fitted_cost {
 	double error; /* of the factor; 0: nothing is known, and the factor is 1 */
 };
 
-/* What is known without samples. */
+/* What is known of functions without samples. */
 struct fit_known {
 	const struct function_probes *probes; /* by function, probes_cnt of them */
 	uint32_t probes_cnt;

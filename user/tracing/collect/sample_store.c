@@ -156,7 +156,7 @@ static int functions_of(struct sample_store *s, const struct bpf_tables *t,
 	const struct code_place call = {.object = RESOLVE_CALL, .vaddr = e->call + 1};
 	int err = program_functions(s, t, &e->user, e->spot.node, functions, cnt);
 
-	/* Of a process that has begun and whose mappings are not known yet. */
+	/* A process that has begun and whose mappings are not known yet. */
 	if (!err && !*cnt && !e->spot.node) {
 		const struct code_place nowhere = {.object = RESOLVE_NOWHERE, .vaddr = 1};
 

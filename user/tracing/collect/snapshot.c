@@ -360,7 +360,7 @@ static int settle_cpu_time(struct assembly *a)
 	return err ? err : fit_to_clock(a->p, &clock);
 }
 
-/* All parts, one after the other. */
+/* Collects all parts of the profile, one after the other. */
 static int assemble_all(struct assembly *a)
 {
 	size_t cap = 0;

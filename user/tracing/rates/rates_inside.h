@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What looks have told. Inside rates/ only. */
+/* The results of looks. Inside rates/ only. */
 #ifndef PROFTRACE_RATES_RATES_INSIDE_H
 #define PROFTRACE_RATES_RATES_INSIDE_H
 

@@ -7,7 +7,7 @@
  * runs of half a second on a busy machine, three had a window in which all was called half as often
  * as in the others. A variance as well, 24 %; with each look less of it is left. */
 #define UNTOLD 0.06
-/* What a burst deviates from others at least: 2 %. */
+/* A burst deviates from others by 2 % at least. */
 #define SLIGHT 4e-4
 /* That calls come one by one counts as much as so many looks. */
 #define TIMES_DRAWN 0.25

@@ -9,7 +9,7 @@
 
 /* The average variance of looks counts as much as so many looks at the function itself. */
 #define DRAWN 3
-/* What one look deviates from others: a variance, 10 %. */
+/* How much one look deviates from others: a variance, 10 %. */
 #define USUAL 0.01
 /* Functions that bursts have met fewer times say little of how they are called. */
 #define FEW 10

@@ -24,7 +24,7 @@ static uint64_t lent_ns(const struct lender *l, uint64_t ns)
 	return (uint64_t)((double)ns * (by < MOST_FIT ? by : MOST_FIT));
 }
 
-/* The same of a wait: it was measured, so it does not grow. */
+/* Shares out a wait's time likewise; it was measured, so it does not grow. */
 static uint64_t lent_off_ns(const struct lender *l, uint64_t ns)
 {
 	if (l->placed_ns <= l->off_ns)

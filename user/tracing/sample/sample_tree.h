@@ -32,7 +32,7 @@ struct sample_place {
 	size_t cnt;
 };
 
-/* As in struct sample_tree_node. */
+/* The members have the meaning of those of struct sample_tree_node. */
 struct sample_figures {
 	uint64_t samples, ns, off_ns;
 };

@@ -49,7 +49,7 @@ struct lost_record {
 	uint64_t id, lost;
 };
 
-/* Of a CPU, or of the current thread (cpu -1). */
+/* Opens the clock of a CPU, or of the current thread (cpu -1). */
 static int open_clock(int cpu, unsigned int hz)
 {
 	struct perf_event_attr attr = {

@@ -139,8 +139,8 @@ static void decoder_init(ZydisDecoder *decoder)
 /* Less code than this is read faster than memory for a memo is had. */
 #define WORTH_A_MEMO (1 << 16)
 
-/* Where the bytes begin that may be any others, and the instruction still refers to nothing and is
- * as long: a distance from it, and what comes behind that. */
+/* The offset in the instruction from which on its bytes may have any value, without changing its
+ * length or making it refer to something: the distance of an address, and what follows it. */
 static unsigned int any_from(const ZydisDecodedInstruction *in)
 {
 	return is_rip_relative(in) ? in->raw.disp.offset : in->length;

@@ -87,7 +87,7 @@ static bool from_lea(const ZydisDecodedOperand *from, struct wire_emulation *out
 	return true;
 }
 
-/* Of instructions with a target and a source. */
+/* Fills in *out for instructions with a target and a source operand; false: there is no rule. */
 static bool computes(const ZydisDecodedInstruction *in, const ZydisDecodedOperand *ops,
 		     struct wire_emulation *out)
 {

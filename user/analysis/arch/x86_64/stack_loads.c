@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Where in much code an instruction may load the stack pointer: as fast as memory is read. */
+/* Finds quickly, in much code, where an instruction may load the stack pointer: at the speed at
+ * which memory is read. */
 #include <string.h>
 
 #include "arch/arch.h"

@@ -197,7 +197,7 @@ static void *begin_all(void *arg)
 			continue;
 		}
 		c->threads++;
-		/* It cannot end before we let go of the lock. */
+		/* The thread cannot end before we release the lock. */
 		if (pthread_getcpuclockid(thread, &clock))
 			c->latest = NULL;
 		wait_out(c, clock, probes, quiet);

@@ -362,7 +362,7 @@ static bool load(int socket, struct service *s, const struct fds *turn)
 	       fd_message__send(socket, &refusal, sizeof(refusal), &programs);
 }
 
-/* What goes along with the answer is in *made. */
+/* The descriptors that go with the answer are in *made. */
 static int make_map(const struct request *req, const struct fds *fds, struct fds *made)
 {
 	int fd = loader__make_map(req->what, req->cnt, fds->cnt ? fds->fd[0] : -1);

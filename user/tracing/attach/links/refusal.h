@@ -16,7 +16,7 @@ void refusal__forget(void);
  * message. NULL: nothing was said. */
 const char *refusal__reason(void);
 
-/* What was said of a load, as it goes from the link holder, which loads, to the run. */
+/* The log of a load, as it goes from the link holder, which loads, to the run. */
 struct refusal {
 	char first_said[512], objection[512];
 	char lines[4096]; /* for the verbose */

@@ -76,7 +76,7 @@ static void remove_definition(int fd, const char *event)
 	char line[MAX_NAME + 8];
 	int len = snprintf(line, sizeof(line), "-:%s\n", event);
 
-	/* What is not defined, or still in use, stays as it is. */
+	/* A definition that is missing, or still in use, stays as it is. */
 	if (write(fd, line, len) < 0)
 		return;
 }
@@ -209,7 +209,7 @@ static void remove_leftovers(const struct trace_events *events, const char *name
 		closedir(all);
 }
 
-/* For the first event: opens the file and makes the name of our group. */
+/* Before the first event: opens the file and makes the name of our group. */
 static int prepare(struct trace_events *events)
 {
 	struct stat st = {0};

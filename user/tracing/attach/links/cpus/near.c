@@ -11,7 +11,7 @@
 #define FEW	 16	  /* probes: finding the CPU takes as long as they do elsewhere */
 #define STAYS_NS 20000000 /* the busy thread stays the one for so long */
 
-/* Who was busy when that was found out last: looking at all threads takes 0.1 ms, at one 0.02. */
+/* The thread that was busy at the last look: looking at all threads takes 0.1 ms, at one 0.02. */
 static struct {
 	pthread_mutex_t lock;
 	struct near near;

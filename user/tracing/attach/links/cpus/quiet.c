@@ -176,7 +176,7 @@ static void begin_threads(void)
 		if (CPU_ISSET(cpu, &allowed) && begin_thread(cpu, &quiet.ran_ns[quiet.cpus]))
 			quiet.cpus++;
 	}
-	/* Of some CPUs only: the target would run on the others. */
+	/* Keeping only some CPUs busy is no use: the target would run on the others. */
 	if (quiet.cpus < (uint32_t)CPU_COUNT(&allowed) || !all_come())
 		quiet.cpus = 0;
 }
