@@ -266,8 +266,13 @@ class Sessions(harness.TestCase):
 
     def test_sessions_in_vain(self):
         recording, _ = self.recording(1, 5)
-        self.assert_one_line(self.verb("report", "--session", "nowhere", recording, status=1), 1,
-                             "--session nowhere", "no such function")
+        kept = self.path("kept.html")
+        with open(kept, "w", encoding="utf-8") as file:
+            file.write("an earlier result")
+        done = self.verb("report", "--session", "nowhere", "-o", kept, recording, status=1)
+        self.assert_one_line(done, 1, "--session nowhere", "no such function")
+        with open(kept, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "an earlier result")
         plain = self.path("plain")
         self.verb("record", "-o", plain, "--", program("requests"), "1", "5")
         self.assert_one_line(self.verb("report", "--session", "handle", plain, status=1), 1,

@@ -13,8 +13,9 @@
 #include "util/log.h"
 #include "util/otel_context.h"
 
-/* Live, the run is over by now: what it has found is shown, whatever was misspelt. */
-static int choose_functions(const struct options *o, const struct profile *p, bool *functions)
+/* Sets functions[] of those that --session names. Of a recording it was checked before that each
+ * glob names one (show__filter()); live the run is over by now, and what it has found is shown. */
+static void choose_functions(const struct options *o, const struct profile *p, bool *functions)
 {
 	for (size_t g = 0; g < o->sessions_cnt; g++) {
 		bool found = false;
@@ -24,16 +25,9 @@ static int choose_functions(const struct options *o, const struct profile *p, bo
 				continue;
 			functions[i] = found = true;
 		}
-		if (found)
-			continue;
-		if (o->verb == VERB_REPORT) {
-			log_error("--session %s: the recording has no such function",
-				  o->sessions[g]);
-			return -ENOENT;
-		}
-		log_warn("--session %s: no such function was traced", o->sessions[g]);
+		if (!found)
+			log_warn("--session %s: no such function was traced", o->sessions[g]);
 	}
-	return 0;
 }
 
 static void tell_side(const struct link_option *l, const char *function, const char *value,
@@ -123,10 +117,10 @@ int find_sessions(const struct options *o, const struct profile *p, struct sessi
 		.cut_at_start = o->ranged && o->from_ns,
 		.id = {o->session_id.value, o->session_id.rest, context},
 	};
-	int err = functions && links ? choose_functions(o, p, functions) : -ENOMEM;
+	int err = functions && links ? 0 : -ENOMEM;
 
-	if (err == -ENOENT)
-		goto out;
+	if (!err)
+		choose_functions(o, p, functions);
 	for (size_t i = 0; i < o->links_cnt && !err; i++) {
 		const struct link_option *l = &o->links[i];
 
@@ -140,7 +134,6 @@ int find_sessions(const struct options *o, const struct profile *p, struct sessi
 		tell_link(&o->links[i], &(*out)->links[i]);
 	if (!err)
 		tell_ids(o, *out);
-out:
 	free(functions);
 	free(links);
 	return err;

@@ -201,15 +201,16 @@ int show__split(const struct options *o, struct profile *p, struct value_names *
 	return err;
 }
 
-/* A histogram of nothing is no answer, though the rest would be one. */
-static int check_histograms(const struct options *o, const struct profile *p)
+/* Each glob must name a function: a histogram or a session of nothing is no answer, though the rest
+ * would be one. */
+static int check_named(const char *option, char *const *globs, size_t cnt, const struct profile *p)
 {
-	for (size_t g = 0; g < o->hists_cnt; g++) {
+	for (size_t g = 0; g < cnt; g++) {
 		bool found = false;
 
 		for (size_t i = 0; i < p->functions_cnt && !found; i++)
-			found = function_glob__matches(o->hists[g], &p->functions[i]);
-		if (check_found("--hist", &o->hists[g], 1, &found, "function", 1))
+			found = function_glob__matches(globs[g], &p->functions[i]);
+		if (check_found(option, &globs[g], 1, &found, "function", 1))
 			return -ENOENT;
 	}
 	return 0;
@@ -218,9 +219,14 @@ static int check_histograms(const struct options *o, const struct profile *p)
 int show__filter(const struct options *o, struct profile *p)
 {
 	/* Of a live run the plan was asked, before it. */
-	int err = o->verb == VERB_REPORT ? check_histograms(o, p) : 0;
+	const bool recorded = o->verb == VERB_REPORT;
+	int err = recorded ? check_named("--hist", o->hists, o->hists_cnt, p) : 0;
 
-	return err ? err : show__filter_all(o, &p, 1);
+	if (!err)
+		err = show__filter_all(o, &p, 1);
+	if (!err && recorded)
+		err = check_named("--session", o->sessions, o->sessions_cnt, p);
+	return err;
 }
 
 /* Formats for people begin with why sessions are slow; of others it is told beside them. */
