@@ -3,6 +3,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 
 import harness
@@ -86,6 +87,19 @@ class Profiler(harness.TestCase):
             self.assertEqual(target.finish().status, 0)
             self.assertEqual(tracer.finish().status, 0)
             self.assertNotEqual(os.stat(path).st_ino, os.fstat(before.fileno()).st_ino)
+
+    def test_does_not_keep_the_target_waiting_as_an_idle_task(self):
+        """What attaches would hold locks of the target's while all others have the processors."""
+        target = self.target("steps")
+        tracer = self.process("chrt", "--idle", "0", PROFTRACE, "-f", "json", "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
+        for name in ("proftrace-links", "proftrace-files"):
+            helper = keeper_of(tracer, name)
+            self.assertEqual(os.sched_getscheduler(helper), os.SCHED_OTHER, name)
+            self.assertEqual(os.getpriority(os.PRIO_PROCESS, helper), -20, name)
+        self.assertEqual(os.sched_getscheduler(tracer.pid), os.SCHED_IDLE)
+        tracer.signal(signal.SIGINT)
+        self.document(tracer.finish())
 
     def test_works_with_nothing_else(self):
         """Whoever grants single capabilities: these, or SYS_ADMIN for CHECKPOINT_RESTORE."""

@@ -6,6 +6,7 @@
 #include <linux/bpf.h>
 #include <linux/capability.h>
 #include <pwd.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,10 +129,16 @@ static void leave_limits(void)
 
 void privilege__hurry(bool hurries)
 {
-	static int usual;
+	static const struct sched_param none;
+	static int usual, policy;
 
-	if (hurries)
+	if (hurries) {
 		usual = getpriority(PRIO_PROCESS, 0);
+		policy = sched_getscheduler(0);
+	}
+	/* Of an idle task the kernel does not look at the priority: all others go first. */
+	if ((policy & ~SCHED_RESET_ON_FORK) == SCHED_IDLE)
+		sched_setscheduler(0, hurries ? policy & SCHED_RESET_ON_FORK : policy, &none);
 	setpriority(PRIO_PROCESS, 0, hurries ? PRIVILEGE_PRIORITY : usual);
 }
 
