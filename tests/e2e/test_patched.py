@@ -101,6 +101,18 @@ class Patched(harness.TestCase):
         # One whose code is where it was is not told of.
         self.assertNotIn("has moved", self.plan(self.target("steps"), "-F", "inner")[2])
 
+    def test_moves_while_another_one_is_traced(self):
+        """A process that is begun meanwhile would run copies of breakpoints, and die."""
+        target = self.target("moved")
+        tracer = self.proftrace("-f", "json", "-F", "moved_away", "-F", "stays_here",
+                                "-p", target.pid).wait_tracing()
+        done = self.process(program("moved")).finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertEqual(done.counts, {"moved_away": 100, "stays_here": 100})
+        target.go()
+        self.assertEqual(target.finish().status, 0)
+        self.assertEqual(self.count(self.document(tracer.finish()), "stays_here"), 100)
+
     def site(self, target, name):
         """The address of the probed instruction."""
         function = self.plan(target, "-F", name)[0][name]

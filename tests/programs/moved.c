@@ -8,6 +8,8 @@
 #include <err.h>
 #include <sys/mman.h>
 
+#include <unistd.h>
+
 #include "target.h"
 
 #define PAGE  4096
@@ -26,7 +28,8 @@ TRACED __attribute__((aligned(PAGE))) void stays_here(void)
 	stays_cnt++;
 }
 
-int main(int argc, char **argv)
+/* A name that such programs have for this. */
+void MapStaticCodeToLargePages(void)
 {
 	void *copy = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -37,7 +40,14 @@ int main(int argc, char **argv)
 	    mremap(copy, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)moved_away) ==
 		    MAP_FAILED)
 		err(1, "mremap");
+}
+
+int main(int argc, char **argv)
+{
+	MapStaticCodeToLargePages();
 	target_begin(&argc, &argv);
+	if (argc > 1 && !fork()) /* never: a program that may have children */
+		return 1;
 	for (int i = 0; i < CALLS; i++) {
 		moved_away();
 		stays_here();

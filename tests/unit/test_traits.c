@@ -58,14 +58,15 @@ static void test_references(void **state)
 		{"pthread_exit", TRAIT_CANCELS},
 		{"sigaction", TRAIT_SIGNALS},
 		{"dl_iterate_phdr", TRAIT_TABLES},
+		{"MapStaticCodeToLargePages", TRAIT_MOVES},
 		{"sigaltstack", TRAIT_ALTSTACK},
 		{"getcontext", 0},
 		{"__morestack", 0},
 		{"__cxa_thrown", 0},
 	};
 	/* No reason by themselves, so never named as one. */
-	const unsigned minor =
-		TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_ALTSTACK | TRAIT_TABLES;
+	const unsigned minor = TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_ALTSTACK |
+			       TRAIT_TABLES | TRAIT_MOVES;
 	char text[256];
 	size_t i;
 

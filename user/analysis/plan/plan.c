@@ -10,6 +10,8 @@
 #include "plan/object.h"
 #include "plan/plan_lines.h"
 #include "symbol/demangle.h"
+#include "symbol/traits.h"
+#include "target/strangers.h"
 #include "util/array.h"
 #include "util/cxx_name.h"
 
@@ -121,6 +123,11 @@ bool plan__uses_returns(const struct plan *p)
 			return true;
 	}
 	return false;
+}
+
+bool plan__may_share_links(const struct plan *p, const struct target_object *obj)
+{
+	return p->may_fork && !(p->traits & TRAIT_MOVES) && strangers__bear_probes(obj);
 }
 
 void plan__free(struct plan *p)

@@ -113,6 +113,7 @@ static inline bool plan_function__has_probe(const struct plan_function *f)
 struct plan_lines;
 struct plan_lookups;
 struct plan_object; /* keeps symbols alive */
+struct target_object;
 
 struct plan {
 	struct plan_function *functions; /* by object, then by address */
@@ -165,6 +166,10 @@ bool plan__exits_step(const struct plan *p, const struct plan_function *f);
 
 /* Whether some functions have return probes. */
 bool plan__uses_returns(const struct plan *p);
+
+/* Whether the object's links may be for every process that maps it, for the sake of the target's
+ * children: not if that is no good to others, or to those that will begin meanwhile. */
+bool plan__may_share_links(const struct plan *p, const struct target_object *obj);
 
 void plan__free(struct plan *p); /* accepts NULL */
 

@@ -146,6 +146,11 @@ static const struct evidence symbols[] = {
 	WORD("__mcount", TRAIT_COUNTS),
 	WORD("dlsym", LOOKS_UP),
 	WORD("dlvsym", LOOKS_UP),
+	/* Moved to huge pages. */
+	WORD("MapStaticCodeToLargePages", TRAIT_MOVES),		    /* Intel's example (iodlr) */
+	WORD("_ZN4node25MapStaticCodeToLargePagesEv", TRAIT_MOVES), /* Node.js */
+	WORD("_ZN2DB15remapExecutableEv", TRAIT_MOVES),		    /* ClickHouse */
+	WORD("accel_move_code_to_huge_pages", TRAIT_MOVES),	    /* PHP's opcache */
 	WORD("dl_iterate_phdr", TRAIT_TABLES),
 	WORD("_dl_find_object", TRAIT_TABLES),
 };
@@ -199,9 +204,10 @@ static const char *const pinned_sonames[] = {
 };
 
 /* Evidence that is no reason by itself. */
-#define MINOR                                                                        \
-	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS | \
-	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS | TRAIT_COUNTS | LOOKS_UP)
+#define MINOR                                                                           \
+	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS |    \
+	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS | TRAIT_COUNTS | \
+	 TRAIT_MOVES | LOOKS_UP)
 
 #define MAX_STRINGS (32u << 20) /* bytes of sections with strings */
 

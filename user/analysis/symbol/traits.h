@@ -36,6 +36,9 @@ enum object_trait {
 	/* Functions in it call mcount() (gcc -pg), which looks at their return address: no danger
 	 * to others. */
 	TRAIT_COUNTS = 1 << 16,
+	/* Copies all of its program's code as it begins, to run it from huge pages: a process that
+	 * has our breakpoints by then dies of the copies. */
+	TRAIT_MOVES = 1 << 18,
 };
 
 /*

@@ -18,7 +18,6 @@
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
 #include "security/opener.h"
-#include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "wire.h"
@@ -180,9 +179,9 @@ enum { HAS_FUNCTIONS = 1, HAS_RETURNS = 2 };
  */
 static bool may_be_shared(const struct attach_ctx *ctx, unsigned int has)
 {
-	return ctx->g->children && ctx->plan->may_fork && has & HAS_FUNCTIONS &&
+	return ctx->g->children && has & HAS_FUNCTIONS &&
 	       (!(has & HAS_RETURNS) || ctx->backend->declines_returns) &&
-	       strangers__bear_probes(ctx->obj);
+	       plan__may_share_links(ctx->plan, ctx->obj);
 }
 
 /* HAS_* of each of the target's objects; NULL: out of memory. */
