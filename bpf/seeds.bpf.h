@@ -266,19 +266,22 @@ __noinline u32 seed_settle(u32 number, u64 slot, u64 pc, u64 sp, u64 bp)
 	return 0;
 }
 
-/* Whether the innermost frame of the seed is there at an outermost call at `slot`, as far as two
- * words tell. */
-static __always_inline bool seed_holds(const struct wire_callstack *callstack, u64 slot,
-				       bool region)
+/* Whether the innermost frame of the seed is there at an outermost call at `slot` (0: a region), as
+ * far as two words tell. Where a call has just ended by a jump, the kernel's trampoline may still
+ * be the return address of what it has jumped to. Global, as the caller has no stack left for that.
+ */
+__noinline u32 seed_holds(u32 number, u64 slot)
 {
-	u64 at = callstack->seed_slot, word;
+	const struct wire_callstack *callstack = callstack_at(number);
+	u64 at, word;
 
-	if (!region) {
-		if (slot > at)
-			at = slot;
-		if (!read_word(&word, at) || !in_seed_function(callstack, word))
-			return false;
-	}
+	if (!callstack)
+		return false;
+	at = slot > callstack->seed_slot ? slot : callstack->seed_slot;
+	if (slot &&
+	    (!read_word(&word, at) || (!in_seed_function(callstack, word) &&
+				       !in_seed_function(callstack, unwind_real_return(at, word)))))
+		return false;
 	return callstack->seed_limit == ~0ull ||
 	       (read_word(&word, callstack->seed_limit) && word == callstack->seed_return);
 }
@@ -302,7 +305,7 @@ static __always_inline void root_settle(struct pt_regs *ctx, u32 number,
 	if (callstack->seed_state == WIRE_SEED_TAKEN) {
 		held = slot < callstack->seed_limit &&
 		       ((turn >= SEED_READS && WIRE_TIMED(turn) >= SEED_READ_AT) ||
-			seed_holds(callstack, slot, region));
+			seed_holds(number, region ? 0 : slot));
 		if (held && turn >= SEED_LOOKS && WIRE_TIMED(turn) >= SEED_LOOK_AT) {
 			bottom->node = callstack->seed_node;
 			return;

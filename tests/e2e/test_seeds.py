@@ -67,6 +67,19 @@ class Seeds(harness.TestCase):
             ("descender", "shallow", "leaf"): 1})
         self.assert_counts(document, done.counts, done)
 
+    def test_jumps(self):
+        """Where a call with a return probe leaves by a jump, what it jumps to has the kernel's
+        trampoline for its return address: the function that both are below is there all the same.
+        """
+        document, done = self.profile_pid("jump_loop", TIMES, options=(
+            "-F", "handle", "-F", "reply", "--exits", "return"))
+        self.assert_counts(document, done.counts, done)
+        paths = {name: harness.paths_to(document, name) for name in ("handle", "reply")}
+        self.assertEqual({path[-3:]: calls for path, calls in paths["handle"].items()},
+                         {("main", "serve", "handle"): TIMES})
+        for path in paths["reply"]:
+            self.assertEqual(path[path.index("main") + 1], "serve", path)
+
     def test_recorded(self):
         recording = self.path("proftrace.data")
         target = self.target("seeds", TIMES)
