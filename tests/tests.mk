@@ -31,7 +31,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall goes_back busy entries early returns emul arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
-		crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
+		births births-vfork crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static liblazy.so lazy libthread_context.so thread_context-linked libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen shapes-foreign \
 		own_jumps-static jump_swaps-static stack_copies-static profiled profiled-static backtraces-name own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
@@ -102,6 +102,11 @@ $(PROGRAMS)/redzone-nops: tests/programs/redzone.c
 # does not do this for code at any address.
 $(PROGRAMS)/redzone-nop5: tests/programs/redzone.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
+# Likewise: a child that has no copy of what the nop leads to would die.
+$(PROGRAMS)/births: tests/programs/births.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -fno-pie -pg -mfentry -mnop-mcount -c -o $@.o $< && $(CC) -no-pie -o $@ $@.o
+$(PROGRAMS)/births-vfork: tests/programs/births.c
+	$(call say,TARGET,$@)$(PROGRAM_C) -DVFORK -o $@ $<
 $(PROGRAMS)/hot-regions: tests/programs/hot.c
 	$(call say,TARGET,$@)$(PROGRAM_C) -DREGIONS -Iinclude -o $@ $< -lpthread
 $(addprefix $(PROGRAMS)/,hot-regions regions regions-plain region_values region_throws spans throng libregions.so thread_context thread_context-linked): include/proftrace.h

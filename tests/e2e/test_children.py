@@ -45,6 +45,16 @@ class Counts(harness.TestCase):
                                                                       options=options)
                     self.check_forest(document, done)
 
+    def test_children_without_fork(self):
+        """By system calls of the program's own, where 5-byte nops would be sites, and by vfork."""
+        for name in ("births", "births-vfork"):
+            for mode in ("pid", "command"):
+                with self.subTest(name=name, mode=mode):
+                    document, done = getattr(self, f"profile_{mode}")(name, 5, 10,
+                                                                      options=("-F", "work"))
+                    self.assertEqual(done.counts, {"work": 100})
+                    self.check_forest(document, done)
+
     def test_each_is_a_process_of_its_own(self):
         document, done = self.profile_pid("forks", 20, 10)
         work = done.counts["work"] + done.numbers("CHILDREN")["work"]

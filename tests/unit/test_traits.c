@@ -81,6 +81,31 @@ static void test_references(void **state)
 	expect("void __morestack(void) {}", LIBRARY, TRAIT_SWITCHES, "__morestack");
 }
 
+static void test_forks(void **state)
+{
+	static const struct {
+		const char *call;
+		unsigned want;
+	} rows[] = {
+		{"fork()", TRAIT_FORKS},
+		{"vfork()", TRAIT_FORKS},
+		{"syscall(56, 17, 0, 0, 0, 0)", TRAIT_FORKS},
+		{"syscall(57)", TRAIT_FORKS},
+		{"syscall(435, 0, 0)", TRAIT_FORKS},
+		{"syscall(186)", 0},
+		{"other(57)", 0},
+	};
+	char text[256];
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		snprintf(text, sizeof(text),
+			 "int fork(), vfork(); long syscall(), other(long); long f(void) { "
+			 "return 1 + %s; }",
+			 rows[i].call);
+		expect(text, LIBRARY " -w", rows[i].want, NULL);
+	}
+}
+
 /* Looked up by name, which no import tells. */
 static void test_names_in_strings(void **state)
 {
@@ -204,12 +229,12 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain_c),		 cmocka_unit_test(test_references),
-		cmocka_unit_test(test_gravest_is_named), cmocka_unit_test(test_cleanup_in_c),
-		cmocka_unit_test(test_hidden_unwinder),	 cmocka_unit_test(test_go),
-		cmocka_unit_test(test_libraries),	 cmocka_unit_test(test_pinned),
-		cmocka_unit_test(test_libc_by_soname),	 cmocka_unit_test(test_damaged),
-		cmocka_unit_test(test_names_in_strings),
+		cmocka_unit_test(test_plain_c),	     cmocka_unit_test(test_references),
+		cmocka_unit_test(test_forks),	     cmocka_unit_test(test_gravest_is_named),
+		cmocka_unit_test(test_cleanup_in_c), cmocka_unit_test(test_hidden_unwinder),
+		cmocka_unit_test(test_go),	     cmocka_unit_test(test_libraries),
+		cmocka_unit_test(test_pinned),	     cmocka_unit_test(test_libc_by_soname),
+		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_names_in_strings),
 	};
 
 	return cmocka_run_group_tests_name("traits", tests, fixture_make, fixture_clean);

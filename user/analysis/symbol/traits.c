@@ -22,6 +22,8 @@
 
 /* A trait within this file alone: the object imports dlsym(), so its strings may be names. */
 #define LOOKS_UP (1u << 31)
+/* Likewise: it imports syscall(), so its code has the numbers of system calls. */
+#define CALLS_BY_NUMBER (1u << 30)
 
 struct evidence {
 	const char *word;
@@ -123,7 +125,7 @@ static const struct evidence symbols[] = {
 	WORD("thrd_exit", TRAIT_CANCELS),
 	WORD("__gcc_personality_v0", TRAIT_CLEANS),
 	WORD("sigaltstack", TRAIT_ALTSTACK),
-	/* vfork and posix_spawn share their memory with the child. */
+	/* posix_spawn shares its memory with the child, which calls nothing of the program's. */
 	WORD("fork", TRAIT_FORKS),
 	WORD("__fork", TRAIT_FORKS),
 	WORD("_Fork", TRAIT_FORKS),
@@ -131,6 +133,8 @@ static const struct evidence symbols[] = {
 	WORD("forkpty", TRAIT_FORKS),
 	WORD("daemon", TRAIT_FORKS),
 	WORD("clone", TRAIT_FORKS),
+	WORD("vfork", TRAIT_FORKS), /* its memory is the same, but the child is another process */
+	WORD("syscall", CALLS_BY_NUMBER),
 	WORD("dlopen", TRAIT_LOADS),
 	WORD("dlmopen", TRAIT_LOADS),
 	WORD("setjmp", TRAIT_SETJMPS),
@@ -207,9 +211,10 @@ static const char *const pinned_sonames[] = {
 #define MINOR                                                                           \
 	(TRAIT_TABLES | TRAIT_SIGNALS | TRAIT_CANCELS | TRAIT_CLEANS | TRAIT_LOADS |    \
 	 TRAIT_ALTSTACK | TRAIT_FORKS | TRAIT_SETJMPS | TRAIT_LONGJMPS | TRAIT_COUNTS | \
-	 TRAIT_MOVES | LOOKS_UP)
+	 TRAIT_MOVES | LOOKS_UP | CALLS_BY_NUMBER)
 
 #define MAX_STRINGS (32u << 20) /* bytes of sections with strings */
+#define MAX_CODE    (64u << 20) /* bytes of sections with code */
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -334,6 +339,40 @@ static void look_at_strings(struct finding *f, const struct elf_image *img)
 	}
 }
 
+/* Whether code has the number of a system call that makes processes as the first argument of a
+ * function, syscall() maybe. What looks so by chance does no harm. Of x86-64 alone. */
+static bool passes_fork(const void *code, size_t size)
+{
+	/* mov $56 (clone), $57 (fork) or $435 (clone3),%edi */
+	static const uint8_t moves[][5] = {{0xbf, 56}, {0xbf, 57}, {0xbf, 435 & 0xff, 435 >> 8}};
+
+	for (size_t i = 0; i < COUNT(moves); i++) {
+		if (memmem(code, size, moves[i], sizeof(moves[i])))
+			return true;
+	}
+	return false;
+}
+
+static void look_at_code(struct finding *f, const struct elf_image *img)
+{
+	static const struct evidence number = WORD("syscall", TRAIT_FORKS);
+	size_t cnt;
+	const struct elf_section *sections = elf_image__sections(img, &cnt);
+	uint64_t left = MAX_CODE;
+
+	for (size_t i = 0; i < cnt; i++) {
+		void *bytes;
+
+		if (sections[i].type != SHT_PROGBITS || !(sections[i].flags & SHF_EXECINSTR) ||
+		    elf_section__read(img, &sections[i], left, &bytes))
+			continue;
+		left -= sections[i].size;
+		if (passes_fork(bytes, sections[i].size))
+			add(f, &number);
+		free(bytes);
+	}
+}
+
 static void look_at_library(struct finding *f, const char *name)
 {
 	size_t i;
@@ -390,7 +429,9 @@ unsigned traits__of(const struct elf_image *img, const char **why)
 	look_at_symbols(&f, img, SHT_DYNSYM);
 	if (~f.traits & (TRAIT_SHOWS | TRAIT_INSPECTS) && f.traits & LOOKS_UP)
 		look_at_strings(&f, img);
-	f.traits &= ~LOOKS_UP;
+	if (~f.traits & TRAIT_FORKS && f.traits & CALLS_BY_NUMBER)
+		look_at_code(&f, img);
+	f.traits &= ~(LOOKS_UP | CALLS_BY_NUMBER);
 	libc = look_at_dynamic(&f, img);
 	look_at_sections(&f, img);
 	if ((f.traits & TRAIT_UCONTEXT) && !is_pinned(img))
