@@ -330,6 +330,15 @@ class Outputs(harness.TestCase):
             self.assertEqual(done.stderr.lower().count("file too large"), 1, str(done))
             self.assertIn("COUNT apply 5", done.stdout)
 
+    def test_command_of_who_ignores_the_ends_of_children(self):
+        """Its status is passed on all the same, and it ignores them as well."""
+        code = "import signal; print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN); exit(6)"
+        done = self.process(harness.PROFTRACE, "-q", "-o", "/dev/null", "-F", "Py_BytesMain", "--",
+                            harness.PYTHON, "-c", code,
+                            preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        done = done.finish()
+        self.assertEqual((done.status, done.stdout), (6, "True\n"), str(done))
+
     def test_command_keeps_the_default_of_a_file_size_limit(self):
         done = self.run_proftrace("-q", "-o", "/dev/null", "-F", "main", "--", "/usr/bin/perl",
                                   "-ne", "print if /SigIgn/", "/proc/self/status")
@@ -342,6 +351,14 @@ class Outputs(harness.TestCase):
             done = tracer.interrupt()
         self.assertEqual(done.status, 1, str(done))
         self.assertIn("no space left", done.stderr.lower(), str(done))
+
+    def test_full_disk_as_stdout_of_help(self):
+        for options in (("--help",), ("--version",), ("report", "--help"),
+                        ("--completion", "bash")):
+            with open("/dev/full", "wb") as full:
+                done = self.process(harness.PROFTRACE, *options, stdout=full).finish()
+            self.assertEqual((done.status, done.stderr.count("\n")), (1, 1), str(done))
+            self.assertIn("no space left", done.stderr.lower(), str(done))
 
     def test_full_disk_does_not_hide_a_commands_end(self):
         done = self.run_proftrace("-f", "json", "-o", "/dev/full", "--", program("calc-pie"), 5)

@@ -9,8 +9,8 @@
 static struct {
 	int number;
 	bool ignored;
-} ours[] = {{SIGINT, false},  {SIGTERM, false}, {SIGHUP, false}, {SIGPIPE, false},
-	    {SIGUSR1, false}, {SIGUSR2, false}, {SIGXFSZ, false}};
+} ours[] = {{SIGINT, false},  {SIGTERM, false}, {SIGHUP, false},  {SIGPIPE, false},
+	    {SIGUSR1, false}, {SIGUSR2, false}, {SIGXFSZ, false}, {SIGCHLD, false}};
 
 #define COUNT (sizeof(ours) / sizeof(*ours))
 
@@ -22,6 +22,8 @@ void signals__note(void)
 		ours[i].ignored =
 			!sigaction(ours[i].number, NULL, &action) && action.sa_handler == SIG_IGN;
 	}
+	/* Ignored, it has the kernel forget how children have ended. */
+	signal(SIGCHLD, SIG_DFL);
 }
 
 void signals__ignore(void)

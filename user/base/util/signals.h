@@ -4,7 +4,7 @@
 #ifndef PROFTRACE_UTIL_SIGNALS_H
 #define PROFTRACE_UTIL_SIGNALS_H
 
-/* Before we set any. */
+/* Before we set any. From here on children can be waited for. */
 void signals__note(void);
 
 /* Those that would end us because of a file or pipe that takes no more: the error says it. */

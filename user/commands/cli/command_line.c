@@ -142,6 +142,15 @@ static enum verb parse_verb(int *argc, char ***argv)
 	return v;
 }
 
+/* What was asked for has been printed. Returns as options__parse(). */
+static int end_help(void)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 1;
+	log_error("cannot write stdout: %s", strerror(errno));
+	return 2;
+}
+
 int options__parse(struct options *o, int argc, char **argv)
 {
 	const struct argp argp = {
@@ -159,7 +168,7 @@ int options__parse(struct options *o, int argc, char **argv)
 	o->verb = parse_verb(&argc, &argv);
 	err = argp_parse(&argp, argc, argv, ARGP_IN_ORDER | ARGP_NO_HELP | ARGP_NO_ERRS, NULL, o);
 	if (o->help)
-		return fflush(stdout) ? 2 : 1;
+		return end_help();
 	if (err == ENOMEM && !o->complained)
 		log_no_memory(-err);
 	else if (err && !o->complained)
