@@ -183,6 +183,16 @@ class Programs(LifeCase):
         # proftrace warns, whether it has seen the program while that ran or afterwards.
         self.assertRegex(done.stderr, "its first calls(, or all,)? may be missing")
 
+    def test_the_same_program_begun_by_another_thread(self):
+        """Probes of before are not beside those of after: what is not missing counts once."""
+        args = (5, "--thread", program("exec"), 5, 1, 5, 1)
+        for live in (False, True):
+            document, ended, done = self.traced("exec", *args, live=live)
+            self.assert_same(ended, "exec", *args)
+            self.assertEqual(ended.counts, {"step": 10, "leave": 1})
+            self.assertLessEqual(self.count(document, "step"), 10, done.stderr)
+            self.assertLessEqual(self.count(document, "main"), 2, done.stderr)
+
     def test_a_program_that_unwinds_follows_one_that_does_not(self):
         args = (5, "--", program("throws"))
         document, ended, _ = self.traced("exec", *args)

@@ -35,7 +35,7 @@ struct collect_ctx {
 	uint32_t process;    /* index of `pid`; NO_PROCESS: it has none */
 	struct stat main_st; /* its program */
 	bool main_known;
-	bool relink, watched;
+	bool watched;
 	bool debugged; /* none of the target's own, and a debugger is at it */
 };
 
@@ -45,7 +45,7 @@ static int object_add_process(struct target_object *obj, const struct collect_ct
 
 	if (ctx->process == NO_PROCESS)
 		return 0;
-	for (size_t i = 0; i < obj->processes_cnt && !ctx->relink; i++) {
+	for (size_t i = 0; i < obj->processes_cnt; i++) {
 		if (obj->processes[i] == ctx->process)
 			return 0;
 	}
@@ -219,10 +219,9 @@ static int collect_failed(pid_t pid, int err)
 	return err;
 }
 
-static int collect_process(struct target *t, uint32_t process, pid_t pid, bool relink, bool watched)
+static int collect_process(struct target *t, uint32_t process, pid_t pid, bool watched)
 {
-	struct collect_ctx ctx = {
-		.t = t, .pid = pid, .process = process, .relink = relink, .watched = watched};
+	struct collect_ctx ctx = {.t = t, .pid = pid, .process = process, .watched = watched};
 	char link[64];
 
 	ctx.debugged = process == NO_PROCESS && process__is_debugged(pid);
@@ -312,7 +311,7 @@ static int collect_processes(struct target *t, const char *exec)
 			continue;
 		}
 		/* A command has not run yet. */
-		err = collect_process(t, i, pid, false, t->launch);
+		err = collect_process(t, i, pid, t->launch);
 		/* The number may be another process's by now, and what was read, too. */
 		if (!err && !t->launch && process__has_ended(t->processes[i].pidfd))
 			err = -ESRCH;
@@ -340,14 +339,25 @@ static int collect_processes(struct target *t, const char *exec)
 	return 0;
 }
 
-int target__refresh(struct target *t, pid_t pid, bool relink, bool watched)
+void target__unmap(struct target *t, uint32_t process)
 {
-	uint32_t process = 0;
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		struct target_object *obj = &t->objects[i];
+		uint32_t kept = 0;
 
-	while (process < t->processes_cnt && t->processes[process].pid != pid)
-		process++;
-	return collect_process(t, process < t->processes_cnt ? process : NO_PROCESS, pid, relink,
-			       watched);
+		for (uint32_t k = 0; k < obj->processes_cnt; k++) {
+			if (obj->processes[k] != process)
+				obj->processes[kept++] = obj->processes[k];
+		}
+		obj->processes_cnt = kept;
+	}
+}
+
+int target__refresh(struct target *t, pid_t pid, bool watched)
+{
+	size_t process = target__index(t, pid);
+
+	return collect_process(t, process < t->processes_cnt ? process : NO_PROCESS, pid, watched);
 }
 
 /*
@@ -489,13 +499,18 @@ int target__open(const struct target_spec *spec, struct target **out)
 	return 0;
 }
 
+size_t target__index(const struct target *t, pid_t pid)
+{
+	size_t i = 0;
+
+	while (i < t->processes_cnt && t->pids[i] != pid)
+		i++;
+	return i;
+}
+
 bool target__has(const struct target *t, pid_t pid)
 {
-	for (size_t i = 0; i < t->processes_cnt; i++) {
-		if (t->pids[i] == pid)
-			return true;
-	}
-	return false;
+	return target__index(t, pid) < t->processes_cnt;
 }
 
 bool target__left_out(const struct target *t, pid_t pid)

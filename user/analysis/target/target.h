@@ -30,6 +30,8 @@ void target__free(struct target *t); /* accepts NULL */
 
 /* Whether a process is one of those that were named, or adopted. */
 bool target__has(const struct target *t, pid_t pid);
+/* The place of such a process among them; processes_cnt: it is none. */
+size_t target__index(const struct target *t, pid_t pid);
 
 /* Whether a process was found by its name, group or user, but what it has mapped could not be read:
  * target__open() has left it out, with a warning. */
@@ -37,11 +39,12 @@ bool target__left_out(const struct target *t, pid_t pid);
 
 /*
  * Looks again at what a process has mapped, and appends the objects that are new; `pid` may be one
- * that is not among the target's own, as a child of theirs. `relink`: the process has become
- * another to the kernel, so that its objects count as mapped anew. `watched`: what is new was
- * mapped under our eyes. Returns 0, or -errno: logged, unless the process has ended (-ENOENT,
- * -ESRCH).
+ * that is not among the target's own, as a child of theirs. `watched`: what is new was mapped under
+ * our eyes. Returns 0, or -errno: logged, unless the process has ended (-ENOENT, -ESRCH).
  */
-int target__refresh(struct target *t, pid_t pid, bool relink, bool watched);
+int target__refresh(struct target *t, pid_t pid, bool watched);
+
+/* Forgets what the process at that place has mapped. */
+void target__unmap(struct target *t, uint32_t process);
 
 #endif

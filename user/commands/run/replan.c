@@ -30,9 +30,9 @@
 
 /* Looks at one process. What ends meanwhile needs no plan. Returns false if what it has mapped
  * remains unknown. */
-static bool refresh(struct run *r, pid_t pid, bool relink, bool watched)
+static bool refresh(struct run *r, pid_t pid, bool watched)
 {
-	int err = target__refresh(r->target, pid, relink, watched);
+	int err = target__refresh(r->target, pid, watched);
 
 	if (!err)
 		callers__refresh(r, pid);
@@ -220,7 +220,7 @@ int replan__all(struct run *r)
 	int err;
 
 	for (size_t i = 0; i < r->target->processes_cnt; i++)
-		complete &= refresh(r, r->target->processes[i].pid, false, false);
+		complete &= refresh(r, r->target->processes[i].pid, false);
 	err = catch_up(r, complete);
 	life__caught_up(life, generation);
 	return err;
@@ -236,7 +236,7 @@ static int join(struct run *r, pid_t pid, bool followed)
 
 	if (joined && !followed)
 		controller__joined(r->controller, pid);
-	err = catch_up(r, refresh(r, pid, false, false));
+	err = catch_up(r, refresh(r, pid, false));
 	life__done(life, generation);
 	if (joined)
 		log_debug("process %d is traced as well", pid);
@@ -284,6 +284,21 @@ bool replan__nobody_left(struct run *r)
 	return (now_ns() >= r->joiners_due_ns && replan__joiners(r)) || !r->belong;
 }
 
+/*
+ * Another thread than its leader has begun a program in a process. A link that is bound to the
+ * process keeps to the leader that it had: the kernel puts none of the link's probes into what the
+ * process maps from now on, but runs the link's programs where a new link has put some.
+ */
+static void begin_anew(struct run *r, pid_t pid)
+{
+	size_t process = target__index(r->target, pid);
+
+	if (process == r->target->processes_cnt)
+		return;
+	tracer__unlink_process(r->tracer, r->target, process);
+	target__unmap(r->target, process);
+}
+
 static int on_event(const struct life_event *e, void *ctx)
 {
 	struct run *r = ctx;
@@ -299,7 +314,9 @@ static int on_event(const struct life_event *e, void *ctx)
 	if (e->kind == LIFE_CONTEXT)
 		return catch_up(r, true);
 	controller__loads(r->controller, now_ns());
-	complete = refresh(r, e->pid, e->relink, true);
+	if (e->relink)
+		begin_anew(r, e->pid);
+	complete = refresh(r, e->pid, true);
 	if (e->relink && !r->o->follow && !r->o->joins)
 		log_warn("a thread of process %d has begun a new program: its first calls may be "
 			 "missing (--follow sees them)",

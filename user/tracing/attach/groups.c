@@ -323,6 +323,36 @@ int64_t groups__attach(struct groups *g, const struct backend *backend,
 	return err ? err : attached;
 }
 
+/* Hits of its links, until these are closed, are told by their generation from those of links that
+ * are made from now on; those of lines are not. */
+static void supersede(struct groups *g, struct group *grp)
+{
+	const bool lines = grp->lines;
+
+	for (size_t i = 0; i < grp->members_cnt; i++)
+		outcome__next_generation(&g->outcome, grp->members[i].function);
+	group__close(g, grp);
+	if (lines)
+		link_holder__settle(g->link_holder);
+}
+
+void groups__unlink_process(struct groups *g, const struct target *t, uint32_t process)
+{
+	for (size_t i = 0; i < g->attached_cnt; i++) {
+		const uint32_t attached = groups__is_unbound(g, i) ? 0 : g->attached[i];
+
+		for (uint32_t k = 0; k < attached; k++)
+			g->attached[i] -= t->objects[i].processes[k] == process;
+	}
+	/* Those of a survey or a burst are closed by whoever has made them. */
+	for (size_t i = g->groups_cnt; i-- > 0;) {
+		struct group *grp = g->groups[i];
+
+		if (!grp->unbound && grp->process == process && !grp->survey && !grp->burst)
+			supersede(g, grp);
+	}
+}
+
 void groups__begin_detach(struct groups *g)
 {
 	if (g->link_holder)

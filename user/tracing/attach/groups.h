@@ -39,6 +39,9 @@ bool groups__is_unbound(const struct groups *g, size_t index);
 int groups__bind(struct groups *g, const struct backend *backend, const struct proftrace_bpf *skel,
 		 const struct plan *p, const struct target *t);
 
+/* Closes the links that are bound to a process. See tracer__unlink_process(). */
+void groups__unlink_process(struct groups *g, const struct target *t, uint32_t process);
+
 /* An instruction of our own program. */
 struct own_probe {
 	const void *code;

@@ -548,6 +548,11 @@ int tracer__bind(struct tracer *tr, const struct plan *p, const struct target *t
 	return groups__bind(&tr->groups, tr->backend, tr->skel, p, t);
 }
 
+void tracer__unlink_process(struct tracer *tr, const struct target *t, uint32_t process)
+{
+	groups__unlink_process(&tr->groups, t, process);
+}
+
 uint64_t tracer__refused_calls(const struct tracer *tr)
 {
 	uint64_t refused = 0;

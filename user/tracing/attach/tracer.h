@@ -311,6 +311,10 @@ uint64_t tracer__stranger_hits(const struct tracer *tr);
 /* Takes probes that are in every process for the sake of children out of all but the target's own.
  * Returns 0 or -errno with one line logged. */
 int tracer__bind(struct tracer *tr, const struct plan *p, const struct target *t);
+/* Takes out the probes that are bound to the process at that place of the target, in the
+ * background. To tracer__attach() it has none from then on, and what that puts in is told from
+ * them. */
+void tracer__unlink_process(struct tracer *tr, const struct target *t, uint32_t process);
 
 /* Calls that were not recorded, by conditions on their values. */
 uint64_t tracer__refused_calls(const struct tracer *tr);
