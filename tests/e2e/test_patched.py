@@ -136,6 +136,21 @@ class Patched(harness.TestCase):
         debugger.leave()
         target.step("5")
 
+    def test_a_profiler_beside_a_debugger(self):
+        """The profiler's probes are in all processes, so also in one that a debugger, or strace, is
+        at. They are none of the debugger's breakpoints."""
+        debugged, other = self.target("steps"), self.target("steps")
+        other.wait_ready()
+        sites = {name: self.site(debugged, name) for name in ("inner", "outer")}
+        debugger = Debugger(debugged.pid)
+        tracer = self.proftrace("-F", "inner", "-x", program("steps")).wait_tracing()
+        debugger.put(sites["outer"])
+        done = self.run_proftrace("-l", "-F", "inner", "-F", "outer", "-x", program("steps"))
+        self.assertNotRegex(done.stdout, r" inner .*patched")
+        self.assertRegex(done.stdout, r" outer .*patched")
+        debugger.leave()
+        tracer.interrupt()
+
     def test_debugger_stays(self):
         """It has put its breakpoint over ours, and puts that back when we have left."""
         target = self.target("steps")

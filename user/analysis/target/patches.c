@@ -38,10 +38,23 @@ struct area {
 	uint32_t object;
 };
 
-/* One process that is looked at. */
-struct look {
+/*
+ * All that is looked for. A breakpoint in a process that a debugger is at is the debugger's, unless
+ * a process that has none has it as well: profilers put probes into all processes at once. So all
+ * processes are looked at again if there are any.
+ */
+struct search {
 	const struct target *t;
 	const struct patch_search *searches;
+	bool *told;		     /* that a process has moved code, by object */
+	struct patches *breakpoints; /* of debugged processes, by object; */
+	struct patches *probes;	     /* those of them that others have: in the second look */
+	bool second;
+};
+
+/* One process that is looked at. */
+struct look {
+	const struct search *all;
 	pid_t pid;
 	int pagemap; /* negative: cannot be opened */
 	bool debugged;
@@ -137,8 +150,8 @@ static int look_at_mapping(const struct mapping *m, void *ctx)
 	/* Linkers may put code and data on one page of the file: mapped as data it is no sign. */
 	if (!m->ino || m->shared || !m->executable || l->areas_cnt >= MAX_AREAS)
 		return 0;
-	for (size_t i = 0; i < l->t->objects_cnt; i++) {
-		if (!l->searches[i].found || !maps_object(l, m, &l->t->objects[i]))
+	for (size_t i = 0; i < l->all->t->objects_cnt; i++) {
+		if (!l->all->searches[i].found || !maps_object(l, m, &l->all->t->objects[i]))
 			continue;
 		if (ARRAY_RESERVE(&l->areas, l->areas_cnt, &l->areas_cap))
 			return -ENOMEM;
@@ -182,7 +195,19 @@ static size_t probed(const struct look *l, const uint8_t *mem, size_t len, uint6
 	if (len >= LEA_SIZE + CALL_SIZE && skips_red_zone(mem) && mem[LEA_SIZE] == CALL &&
 	    calls_trampoline(l, mem + LEA_SIZE, vaddr + LEA_SIZE))
 		return LEA_SIZE + CALL_SIZE;
-	return mem[0] == INT3 && !l->debugged ? 1 : 0;
+	return 0;
+}
+
+/* Notes a breakpoint at the offset, which may be a debugger's. Returns 0 or -ENOMEM. */
+static int note_breakpoint(const struct look *l, uint32_t object, uint64_t offset)
+{
+	const struct search *all = l->all;
+
+	if (!all->second)
+		return l->debugged ? add(&all->breakpoints[object], offset, offset + 1) : 0;
+	return patches__touch(&all->breakpoints[object], offset, 1)
+		       ? add(&all->probes[object], offset, offset + 1)
+		       : 0;
 }
 
 /* `len` bytes of an object as they are in memory, at `vaddr`, and in the file, at `offset`. */
@@ -193,7 +218,7 @@ struct copies {
 };
 
 /* Notes where the copies differ. */
-static int compare(const struct look *l, const struct copies *c, struct patches *found)
+static int compare(const struct look *l, const struct copies *c, uint32_t object)
 {
 	size_t at = 0, theirs;
 	int err = 0;
@@ -208,8 +233,11 @@ static int compare(const struct look *l, const struct copies *c, struct patches 
 			continue;
 		}
 		theirs = probed(l, c->mem + at, c->len - at, c->vaddr + at);
-		if (!theirs)
-			err = add(found, c->offset + at, c->offset + at + 1);
+		if (!theirs && c->mem[at] == INT3)
+			err = note_breakpoint(l, object, c->offset + at);
+		else if (!theirs && !l->all->second)
+			err = add(l->all->searches[object].found, c->offset + at,
+				  c->offset + at + 1);
 		at += theirs ? theirs : 1;
 	}
 	return err;
@@ -220,7 +248,7 @@ static int compare(const struct look *l, const struct copies *c, struct patches 
 static int compare_range(const struct look *l, const struct area *a, uint64_t from, uint64_t to)
 {
 	uint8_t mem[CHUNK * PAGE], file[CHUNK * PAGE];
-	struct patches *found = l->searches[a->object].found;
+	struct patches *found = l->all->searches[a->object].found;
 	int err = 0;
 
 	while (!err && from < to) {
@@ -228,7 +256,7 @@ static int compare_range(const struct look *l, const struct area *a, uint64_t fr
 		size_t cap = sizeof(mem) - from % PAGE;
 		size_t len = to - from < cap ? to - from : cap;
 		uint64_t vaddr = a->start + (from - a->offset);
-		ssize_t n = pread(l->t->objects[a->object].fd, file, len, from);
+		ssize_t n = pread(l->all->t->objects[a->object].fd, file, len, from);
 		ssize_t m = n > 0 ? opener__read_code(l->pid, vaddr, mem, n) : 0;
 
 		if (n <= 0)
@@ -236,8 +264,8 @@ static int compare_range(const struct look *l, const struct area *a, uint64_t fr
 		if (!m)
 			return -ESRCH; /* nor of its memory */
 		if (m > 0)
-			err = compare(l, &(struct copies){mem, file, m, vaddr, from}, found);
-		if (!err && m < n)
+			err = compare(l, &(struct copies){mem, file, m, vaddr, from}, a->object);
+		if (!err && m < n && !l->all->second)
 			err = add(found, from + (m > 0 ? m : 0), from + n);
 		from += n;
 	}
@@ -262,7 +290,7 @@ static int look_at_range(const struct look *l, const struct area *a, uint64_t fr
 	int err = 0;
 
 	if ((end - vaddr) / PAGE > MAX_PAGES)
-		return add(l->searches[a->object].found, from, to);
+		return add(l->all->searches[a->object].found, from, to);
 	for (; !err && vaddr < end; vaddr += WINDOW * PAGE) {
 		size_t want = (end - vaddr + PAGE - 1) / PAGE;
 		ssize_t n;
@@ -292,7 +320,7 @@ static int look_at_range(const struct look *l, const struct area *a, uint64_t fr
 /* Compares what a mapping has of its object's code. */
 static int look_at_area(const struct look *l, const struct area *a)
 {
-	const struct patch_search *s = &l->searches[a->object];
+	const struct patch_search *s = &l->all->searches[a->object];
 	uint64_t end = a->offset + (a->end - a->start);
 	int err = 0;
 
@@ -333,9 +361,10 @@ static uint64_t start_of(const struct area *own, const struct patch_search *s,
 static int count_elsewhere(const struct mapping *m, void *ctx)
 {
 	struct elsewhere *e = ctx;
-	const struct patch_search *s = &e->l->searches[e->own->object];
+	const struct patch_search *s = &e->l->all->searches[e->own->object];
 
-	if (!m->executable || (m->ino && maps_object(e->l, m, &e->l->t->objects[e->own->object])))
+	if (!m->executable ||
+	    (m->ino && maps_object(e->l, m, &e->l->all->t->objects[e->own->object])))
 		return 0;
 	for (size_t i = 0; i < s->segments_cnt; i++) {
 		uint64_t start = start_of(e->own, s, &s->segments[i]);
@@ -362,7 +391,8 @@ static void tell_elsewhere(const struct look *l, bool *told)
 		told[object] = true;
 		log_warn("%s: process %d has moved %" PRIu64 " kB of its code to memory of its own "
 			 "(huge pages?): calls of what is there are not seen",
-			 path_base(l->t->objects[object].path), l->pid, (e.bytes + 1023) / 1024);
+			 path_base(l->all->t->objects[object].path), l->pid,
+			 (e.bytes + 1023) / 1024);
 	}
 }
 
@@ -386,22 +416,20 @@ static bool is_named(const struct target *t, pid_t pid)
 	return false;
 }
 
-/* `told`: of which objects it has been told that code has moved. Returns 0, also for a process that
- * has ended, or -errno. */
-static int look_at_process(const struct target *t, const struct patch_search *searches, pid_t pid,
-			   bool *told)
+/* Returns 0, also for a process that has ended, or -errno. */
+static int look_at_process(const struct search *all, pid_t pid)
 {
-	struct look l = {.t = t, .searches = searches, .pid = pid, .pagemap = -1};
+	struct look l = {.all = all, .pid = pid, .pagemap = -1};
 	int err = maps__for_each_mapping(pid, look_at_mapping, &l);
 
 	if (!err && l.areas_cnt) {
 		err = open_pagemap(pid, &l.pagemap);
 		l.debugged = process__is_debugged(pid);
 	}
-	for (size_t i = 0; !err && i < l.areas_cnt; i++)
+	for (size_t i = 0; !err && i < l.areas_cnt && !(all->second && l.debugged); i++)
 		err = look_at_area(&l, &l.areas[i]);
-	if (!err && is_named(t, pid))
-		tell_elsewhere(&l, told);
+	if (!err && !all->second && is_named(all->t, pid))
+		tell_elsewhere(&l, all->told);
 	if (l.pagemap >= 0)
 		close(l.pagemap);
 	free(l.areas);
@@ -410,7 +438,7 @@ static int look_at_process(const struct target *t, const struct patch_search *se
 }
 
 /* Some processes of strangers may not be looked at. */
-static int look_everywhere(const struct target *t, const struct patch_search *searches, bool *told)
+static int look_everywhere(const struct search *all)
 {
 	DIR *dir = opendir("/proc");
 	struct dirent *entry;
@@ -421,7 +449,7 @@ static int look_everywhere(const struct target *t, const struct patch_search *se
 
 		if (pid <= 0 || pid == getpid())
 			continue;
-		err = look_at_process(t, searches, pid, told);
+		err = look_at_process(all, pid);
 		if (err && err != -ENOMEM) {
 			log_debug("cannot see what process %d has patched: %s", pid,
 				  strerror(-err));
@@ -433,16 +461,72 @@ static int look_everywhere(const struct target *t, const struct patch_search *se
 	return err;
 }
 
+/* Adds the range's bytes that are no profiler's probes. Returns 0 or -ENOMEM. */
+static int add_without(struct patches *to, const struct file_range *range,
+		       const struct patches *probes)
+{
+	int err = 0;
+
+	if (range->to - range->from > MAX_PATCHES)
+		return add(to, range->from, range->to);
+	for (uint64_t at = range->from; !err && at < range->to; at++)
+		err = patches__touch(probes, at, 1) ? 0 : add(to, at, at + 1);
+	return err;
+}
+
+/* Finds out which breakpoints are debuggers', and adds these. Returns 0 or -errno. */
+static int tell_breakpoints(struct search *all)
+{
+	size_t cnt = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < all->t->objects_cnt; i++) {
+		join(&all->breakpoints[i]);
+		cnt += all->breakpoints[i].cnt;
+	}
+	if (!cnt)
+		return 0;
+	all->second = true;
+	err = look_everywhere(all);
+	for (size_t i = 0; !err && i < all->t->objects_cnt; i++) {
+		join(&all->probes[i]);
+		for (size_t k = 0; !err && k < all->breakpoints[i].cnt; k++)
+			err = add_without(all->searches[i].found, &all->breakpoints[i].items[k],
+					  &all->probes[i]);
+	}
+	return err;
+}
+
+static void search_free(struct search *all)
+{
+	for (size_t i = 0; all->breakpoints && all->probes && i < all->t->objects_cnt; i++) {
+		patches__clear(&all->breakpoints[i]);
+		patches__clear(&all->probes[i]);
+	}
+	free(all->breakpoints);
+	free(all->probes);
+	free(all->told);
+}
+
 int patches__find(const struct target *t, const struct patch_search *searches, bool everywhere)
 {
-	bool *told = calloc(t->objects_cnt + 1, sizeof(*told));
-	int err = told ? 0 : -ENOMEM;
+	size_t cnt = t->objects_cnt + 1;
+	struct search all = {
+		.t = t,
+		.searches = searches,
+		.told = calloc(cnt, sizeof(*all.told)),
+		.breakpoints = calloc(cnt, sizeof(*all.breakpoints)),
+		.probes = calloc(cnt, sizeof(*all.probes)),
+	};
+	int err = all.told && all.breakpoints && all.probes ? 0 : -ENOMEM;
 
 	if (!err && everywhere)
-		err = look_everywhere(t, searches, told);
+		err = look_everywhere(&all);
 	for (size_t i = 0; !err && !everywhere && i < t->processes_cnt; i++)
-		err = look_at_process(t, searches, t->processes[i].pid, told);
-	free(told);
+		err = look_at_process(&all, t->processes[i].pid);
+	if (!err)
+		err = tell_breakpoints(&all);
+	search_free(&all);
 	for (size_t i = 0; i < t->objects_cnt; i++) {
 		if (searches[i].found)
 			join(searches[i].found);

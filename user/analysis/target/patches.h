@@ -35,10 +35,11 @@ struct patch_search {
  * Compares the objects' code, as the processes have it in memory, with the files: of the target's
  * processes, or if `everywhere` of all that there are. `searches` has one for each of the target's
  * objects. What uprobes have changed is none of it, whoever has put them in. A breakpoint is taken
- * for such a change, but for processes that a debugger is at. What cannot be read counts as
- * patched. Only pages that have been written are read, so that it costs little where there are
- * none. A process of the target's that has moved code to other memory, as onto huge pages, where
- * the kernel puts no probes, is named in a warning. Returns 0, or -errno with a line logged.
+ * for such a change, but for one that only processes have which a debugger is at. What cannot be
+ * read counts as patched. Only pages that have been written are read, so that it costs little where
+ * there are none. A process of the target's that has moved code to other memory, as onto huge
+ * pages, where the kernel puts no probes, is named in a warning. Returns 0, or -errno with a line
+ * logged.
  */
 int patches__find(const struct target *t, const struct patch_search *searches, bool everywhere);
 
