@@ -37,10 +37,13 @@ static const char swaps[] = "setjmp(), then longjmp() elsewhere";
 static const char too_many[] = "too many calls of setjmp() to be followed";
 static const char copies[] = "a copy of a stack, then longjmp()";
 
+struct walk;
+
 struct look {
 	struct named_calls names;
-	unsigned steps; /* still to go */
-	unsigned total; /* the same, in the whole file */
+	unsigned steps;			   /* still to go */
+	unsigned total;			   /* the same, in the whole file */
+	struct walk *walks[MAX_DEPTH + 1]; /* room for one of each depth; NULL: none yet */
 };
 
 /* Where the ways from some place lead to. */
@@ -55,8 +58,8 @@ struct outcome {
 /* A walk along the ways through one function. */
 struct walk {
 	const struct known_value *own; /* the buffer that has been set; NULL: none */
+	uint64_t vaddrs[MAX_PLACES];   /* of the places */
 	struct place {
-		uint64_t vaddr;
 		unsigned calls; /* of functions in the file, on the way there */
 		struct known_values values;
 	} places[MAX_PLACES];
@@ -70,13 +73,15 @@ struct walk {
 static void arrive(struct walk *w, uint64_t vaddr, const struct known_values *values)
 {
 	for (size_t i = 0; i < w->places_cnt; i++) {
-		if (w->places[i].vaddr == vaddr)
+		if (w->vaddrs[i] == vaddr)
 			return;
 	}
-	if (w->places_cnt == MAX_PLACES)
+	if (w->places_cnt == MAX_PLACES) {
 		w->out.works = true;
-	else
-		w->places[w->places_cnt++] = (struct place){vaddr, w->calls, *values};
+		return;
+	}
+	w->vaddrs[w->places_cnt] = vaddr;
+	w->places[w->places_cnt++] = (struct place){w->calls, *values};
 }
 
 static void note_jump(const struct look *l, struct walk *w, const struct known_values *values)
@@ -185,24 +190,48 @@ static bool step(struct look *l, struct walk *w, const struct operands *in, cons
 	}
 }
 
-/* Follows all ways from `vaddr`. Returns whether there is memory for that. */
-static bool walk(struct look *l, uint64_t vaddr, const struct known_values *values,
+/* Whether it is decided by what has been found what comes of it. A function that returns, or works,
+ * is a call like others to its caller; and so does error handling. */
+static bool is_decided(const struct walk *w)
+{
+	return (w->out.returns || w->out.works) &&
+	       (w->depth || !w->own || w->own->kind == VALUE_IN_FRAME);
+}
+
+/* A walk that has not begun. NULL: no memory. */
+static struct walk *walk_begin(struct look *l, const struct known_value *own, int depth)
+{
+	struct walk *w = l->walks[depth];
+
+	if (!w)
+		l->walks[depth] = w = malloc(sizeof(*w));
+	if (!w)
+		return NULL;
+	w->own = own;
+	w->places_cnt = w->done = 0;
+	w->calls = 0;
+	w->depth = depth;
+	w->out = (struct outcome){0};
+	return w;
+}
+
+/* Follows all ways from `begin`, until what comes of it is decided. Returns whether there is memory
+ * for that. */
+static bool walk(struct look *l, uint64_t begin, const struct known_values *values,
 		 const struct known_value *own, int depth, struct outcome *out)
 {
-	struct walk *w = calloc(1, sizeof(*w));
+	struct walk *w = walk_begin(l, own, depth);
 
 	if (!w)
 		return false;
-	w->own = own;
-	w->depth = depth;
-	arrive(w, vaddr, values);
-	while (w->done < w->places_cnt) {
-		struct place place = w->places[w->done++];
+	for (arrive(w, begin, values); w->done < w->places_cnt && !is_decided(w); w->done++) {
+		struct place *place = &w->places[w->done];
+		const uint64_t vaddr = w->vaddrs[w->done];
 		struct operands in;
 		size_t size = 0;
-		const uint8_t *bytes = named_calls__code(&l->names, place.vaddr, &size);
+		const uint8_t *bytes = named_calls__code(&l->names, vaddr, &size);
 
-		w->calls = place.calls;
+		w->calls = place->calls;
 		if (!bytes || !l->steps || !l->total ||
 		    !l->names.arch->operands(bytes, size, &in)) {
 			w->out.works = true;
@@ -210,11 +239,10 @@ static bool walk(struct look *l, uint64_t vaddr, const struct known_values *valu
 		}
 		l->steps--;
 		l->total--;
-		if (step(l, w, &in, bytes, place.vaddr, &place.values))
-			arrive(w, place.vaddr + in.length, &place.values);
+		if (step(l, w, &in, bytes, vaddr, &place->values))
+			arrive(w, vaddr + in.length, &place->values);
 	}
 	*out = w->out;
-	free(w);
 	return true;
 }
 
@@ -405,6 +433,8 @@ int jump_swaps__look(const struct elf_image *img, const char **out)
 		*out = look_through(&l);
 	if (!err && !l.total)
 		*out = too_many;
+	for (int depth = 0; depth <= MAX_DEPTH; depth++)
+		free(l.walks[depth]);
 	named_calls__clear(&l.names);
 	return err;
 }
