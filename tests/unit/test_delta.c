@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
+
 #include "calls/distribution.h"
 #include "calls/estimate.h"
 #include "fixture.h"
@@ -217,6 +219,117 @@ static void test_estimates_that_change(void **state)
 			 8000000000);
 	assert_int_equal(interval_error(40000000000, 5000000000, 30000000000, 3000000000),
 			 10000000000);
+}
+
+#define INTERVALS   400
+#define INTERVAL_NS 5000000000ull /* of CPU time */
+#define OF_INTERVAL 19000	  /* calls */
+#define DEVIATES    64000	  /* estimate of one interval */
+
+/* The run up to its interval number `i`, from 1 on, with this estimate of its calls. */
+static struct profile *run_so_far(uint64_t i, double calls)
+{
+	struct profile *p = make();
+
+	estimate(p, calls > 0 ? (uint64_t)calls : 0, 0);
+	p->nodes[1].stats.calls_varied = (double)i * DEVIATES * DEVIATES;
+	p->accounting.cpu_ns = i * INTERVAL_NS;
+	return p;
+}
+
+/* What the next interval shows. It ends with `now`, which is `before` then. */
+static uint64_t next_interval(struct profile *p)
+{
+	uint64_t calls;
+
+	now = p;
+	assert_int_equal(profile__interval(now, before, &delta), 0);
+	calls = delta->functions[0].stats.calls;
+	assert_int_equal(delta->functions[0].stats.burst_calls, calls);
+	profile__free(before);
+	profile__free(delta);
+	before = now;
+	now = delta = NULL;
+	return calls;
+}
+
+/* -DEVIATES, 0 or DEVIATES, each as often as the others. */
+static double deviation(uint32_t *seed)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return ((double)((*seed >> 16) % 3) - 1) * DEVIATES;
+}
+
+/* The estimate of a run falls back in one interval and leaps in another: what intervals show of it
+ * is as many calls as the run has, and most intervals are near to what they have had. */
+static void test_intervals_add_up(void **state)
+{
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		double run = 0, deviates = 0, shown = 0, far = 0;
+		uint32_t random = seed;
+
+		for (uint64_t i = 1; i <= INTERVALS; i++) {
+			double calls;
+
+			deviates += deviation(&random);
+			run = fmax(0, OF_INTERVAL * (double)i + deviates);
+			calls = (double)next_interval(run_so_far(i, run));
+			shown += calls;
+			far += i > 20 && fabs(calls - OF_INTERVAL) > DEVIATES / 2;
+		}
+		assert_true(fabs(shown - run) < 0.1 * run);
+		assert_true(far < 0.1 * INTERVALS);
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+/* What was shown too much is made up for, though the estimate does not change any more. */
+static void test_estimates_that_end(void **state)
+{
+	uint64_t shown = 0;
+
+	for (uint64_t i = 1; i <= 10; i++)
+		shown += next_interval(run_so_far(i, 1000000 * (double)i));
+	shown += next_interval(run_so_far(11, 9000000));
+	assert_true(shown > 9000000);
+	for (uint64_t i = 12; i <= 20; i++) {
+		struct profile *p = run_so_far(i, 9500000);
+
+		p->nodes[1].stats.calls_varied = 11. * DEVIATES * DEVIATES;
+		shown += next_interval(p);
+	}
+	assert_in_range(shown, 9499000, 10010000);
+}
+
+/* An interval in which the target has not run has no calls; nor is it told later that it had. */
+static void test_intervals_without_cpu_time(void **state)
+{
+	struct profile *p;
+
+	next_interval(run_so_far(1, OF_INTERVAL));
+	next_interval(run_so_far(2, 2 * OF_INTERVAL));
+	p = run_so_far(2, 10 * OF_INTERVAL);
+	assert_int_equal(next_interval(p), 0);
+}
+
+/* All is new of what was counted up to now; of a path that looks meet at last it is not. */
+static void test_first_estimate(void **state)
+{
+	struct profile *p = run_so_far(4, 0);
+
+	p->nodes[1].stats.calls_varied = 0;
+	next_interval(p);
+	assert_int_equal(next_interval(run_so_far(5, 5000)), 5000);
+
+	p = run_so_far(6, 6000);
+	fixture_node(p, 0, 1, 1, 1000000, 1, 1);
+	p->nodes[2].stats.burst_calls = 1000000;
+	p->nodes[2].stats.calls_varied = 1e12;
+	now = p;
+	assert_int_equal(profile__interval(now, before, &delta), 0);
+	assert_in_range(find(delta, 0, "fg")->stats.calls, 100000, 300000);
+	assert_int_equal(now->nodes[2].stats.calls, find(delta, 0, "fg")->stats.calls);
 }
 
 static void test_drops_what_is_no_news(void **state)
@@ -569,6 +682,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_subtracts_by_path, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_a_call_has_its_callees_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_estimates_that_change, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_intervals_add_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_estimates_that_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_intervals_without_cpu_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_first_estimate, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops_what_is_no_news, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_no_news_at_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_reused_tid_is_another_thread, setup, teardown),

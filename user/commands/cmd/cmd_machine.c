@@ -60,7 +60,7 @@ static int emit(struct look *l)
 	if (l->recorder)
 		err = recorder__write(l->recorder, now);
 	else if (l->o->interval_ns)
-		err = profile__delta(now, l->before, &news);
+		err = profile__interval(now, l->before, &news);
 	if (!err && !l->recorder)
 		err = show__write(&l->out, l->o, news ? &news : &now);
 	profile__free(news);

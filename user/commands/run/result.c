@@ -216,7 +216,7 @@ static int show_news(struct run *r, struct profile *now)
 {
 	struct profile *news = NULL;
 	bool told = true;
-	int err = profile__delta(now, r->before, &news);
+	int err = profile__interval(now, r->before, &news);
 
 	if (err)
 		log_error("cannot put the profile together: %s", strerror(-err));

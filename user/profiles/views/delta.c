@@ -34,6 +34,8 @@ struct delta {
 	uint32_t *old_nodes;   /* by node of `to`: the same path in `before`, or 0 */
 	bool *news;	       /* by node of `to` */
 	int64_t samples;       /* that are new */
+	double share;	       /* of all CPU time of the target, what is new; below 0: not known */
+	struct profile *shown; /* `now`, if it is told what is shown of it; else NULL */
 };
 
 static int compare_refs(const void *a, const void *b)
@@ -90,18 +92,61 @@ static void subtract(uint64_t *now, uint64_t before)
 
 /*
  * Calls that are estimated are so for all of the run, each time anew: the difference has in it what
- * is known better now of those before, which is uncertain by as much as their variance has fallen,
- * and by no less than the estimate has fallen back.
+ * is known better now of those before. Of a function with 19,000 calls in each interval it was
+ * -200,000 in one and 654,000 in another; as what is below 0 cannot be shown, intervals had two
+ * thirds more calls than the run. So only as much of the difference is shown at once as is likely
+ * to be of the interval: the better the run's estimate is known, and the longer the interval is,
+ * the more. For the rest the interval has what the run has had in so much CPU time. What was shown
+ * too much or too little is made up for by later intervals, as `before` has what was shown.
  */
-static void subtract_calls(struct call_stats *now, const struct call_stats *before)
+static uint64_t new_estimate(const struct delta *d, const struct call_stats *now,
+			     const struct call_stats *before)
+{
+	double all = (double)now->burst_calls, news = all - (double)before->burst_calls;
+
+	if (all > 0 && now->calls_varied > 0 && d->share >= 0) {
+		double relative = now->calls_varied / (all * all);
+		/* Where nothing has changed, calls are not estimated any more. */
+		double usual = now->calls_varied == before->calls_varied ? 0 : all * d->share;
+
+		news = usual + d->share / (d->share + relative) * (news - usual);
+	}
+	return news > 0 ? (uint64_t)(news + 0.5) : 0;
+}
+
+/* The difference of two estimates is uncertain by as much as their variance has changed, and by no
+ * less than the estimate has fallen back. */
+static double new_variance(const struct call_stats *now, const struct call_stats *before)
 {
 	double fell = before->calls > now->calls ? (double)(before->calls - now->calls) : 0;
+	double varied = fabs(now->calls_varied - before->calls_varied);
 
-	now->calls_varied = fabs(now->calls_varied - before->calls_varied);
-	if (now->calls_varied > 0 && now->calls_varied < fell * fell)
-		now->calls_varied = fell * fell;
+	return varied > 0 && varied < fell * fell ? fell * fell : varied;
+}
+
+static bool is_estimated(const struct call_stats *s)
+{
+	return s->burst_calls || s->calls_varied > 0;
+}
+
+/* Of a path that was counted up to now, and not estimated, all that is estimated is new. */
+static void subtract_calls(const struct delta *d, uint32_t node, const struct call_stats *before)
+{
+	struct call_stats *now = &d->to->nodes[node].stats;
+	uint64_t news = now->burst_calls, shown, calls;
+
+	if (!d->old_nodes[node] || is_estimated(before))
+		news = new_estimate(d, now, before);
+	shown = before->burst_calls + news;
+	calls = now->calls - now->burst_calls + shown;
+	if (d->shown) {
+		d->shown->nodes[node].stats.calls = calls;
+		d->shown->nodes[node].stats.burst_calls = shown;
+	}
+	now->calls_varied = new_variance(now, before);
+	now->calls = calls;
 	subtract(&now->calls, before->calls);
-	subtract(&now->burst_calls, before->burst_calls);
+	now->burst_calls = news;
 }
 
 /*
@@ -156,7 +201,7 @@ static void subtract_node(struct delta *d, uint32_t node)
 		 * not. In an interval without samples all that is known is where they were. */
 		if (d->samples > 0 && !s->calls && s->samples == before->samples)
 			s->self_ns = s->raw_self_ns = stats__cpu_self_ns(before) + s->off_self_ns;
-		subtract_calls(s, before);
+		subtract_calls(d, node, before);
 		subtract(&s->self_ns, before->self_ns);
 		subtract(&s->off_self_ns, before->off_self_ns);
 		subtract(&s->raw_self_ns, before->raw_self_ns);
@@ -165,6 +210,9 @@ static void subtract_node(struct delta *d, uint32_t node)
 		subtract(&s->sampled_ns, before->sampled_ns);
 		subtract(&s->varied_ns, before->varied_ns);
 		bound_extremes(d, d->to->nodes[node].function, s, before);
+	} else if (is_estimated(s) && d->old_threads[d->to->nodes[node].thread] != NO_THREAD) {
+		/* Earlier looks have not met the path; its calls are not all of the interval. */
+		subtract_calls(d, node, &d->before->nodes[0].stats);
 	}
 	if (s->off_self_ns > s->self_ns)
 		s->off_self_ns = s->self_ns;
@@ -354,6 +402,16 @@ static void subtract_summary(struct profile *now, const struct profile *before)
 	subtract(&now->paused_ns, before->paused_ns);
 }
 
+static double new_share(const struct delta *d)
+{
+	double all = (double)accounting__own_ns(&d->to->accounting);
+	double before = (double)accounting__own_ns(&d->before->accounting);
+
+	if (!(all > 0))
+		return -1;
+	return all > before ? (all - before) / all : 0;
+}
+
 static int subtract_profile(struct delta *d)
 {
 	double cpu_ns = 0;
@@ -376,6 +434,7 @@ static int subtract_profile(struct delta *d)
 	if (err)
 		return err;
 	map_paths(d);
+	d->share = new_share(d);
 	subtract_buckets(d->to, d->before); /* paths' extremes are bounded by what is left */
 	for (i = 0; i < d->to->threads_cnt; i++)
 		match_thread(d, &d->to->threads[i]);
@@ -394,9 +453,10 @@ static int subtract_profile(struct delta *d)
 	return profile__connect(d->to);
 }
 
-int profile__delta(const struct profile *now, const struct profile *before, struct profile **out)
+static int make_delta(const struct profile *now, const struct profile *before,
+		      struct profile *shown, struct profile **out)
 {
-	struct delta d = {.before = before};
+	struct delta d = {.before = before, .shown = shown};
 	int err;
 
 	err = profile__copy(now, &d.to);
@@ -416,4 +476,14 @@ int profile__delta(const struct profile *now, const struct profile *before, stru
 	else
 		*out = d.to;
 	return err;
+}
+
+int profile__delta(const struct profile *now, const struct profile *before, struct profile **out)
+{
+	return make_delta(now, before, NULL, out);
+}
+
+int profile__interval(struct profile *now, const struct profile *before, struct profile **out)
+{
+	return make_delta(now, before, now, out);
 }
