@@ -18,7 +18,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest heated signals
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests tagged regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain causes \
-		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds jump_loop waiting reasons serving \
+		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds jump_loop waiting reasons serving stepped \
 		jump_swaps stack_copies fork_amid slowdown system_calls cooling often files hive asking one_lock mappings \
 		thread_context alike naps unseen begins ends moved handed_out
 THROWING     := names goes_on inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
@@ -65,6 +65,7 @@ $(PROGRAMS)/returns: tests/programs/returns_main.c tests/programs/returns.S
 $(PROGRAMS)/emul: tests/programs/emul_main.c tests/programs/emul.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^ -lpthread
 $(PROGRAMS)/callers: PLAIN_FLAGS := -fomit-frame-pointer
+$(PROGRAMS)/stepped: PLAIN_FLAGS := -Wl,--no-as-needed -lstdc++ -Wl,--as-needed
 $(PROGRAMS)/jump_loop: PLAIN_FLAGS := -foptimize-sibling-calls
 $(PROGRAMS)/arguments: tests/programs/arguments_main.c tests/programs/arguments.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $^

@@ -84,6 +84,35 @@ class Bursts(harness.TestCase):
         share = below / sum(calls for calls, _ in words)
         self.assertTrue(math.isclose(share, 2 / 5, abs_tol=0.08), words)
 
+    def trace_stepped(self, bursts, options=()):
+        """Traces `stepped`, which calls `seldom` after each burst. The document."""
+        target = self.target("stepped")
+        tracer = self.process(PROFTRACE, "-v", "-f", "json", "-F", "hot", "-F", "cold", "-F",
+                              "seldom", *BURSTS, *options, "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+        target.go()
+        for taken in range(1, bursts + 1):
+            self.assertTrue(harness.poll(
+                lambda taken=taken: tracer.stderr.text().count("burst of") >= taken,
+                harness.TIMEOUT), tracer)
+            target.step("seldom")
+        done = target.finish()
+        self.assertEqual(done.status, 0, str(done))
+        document = self.document(tracer.finish())
+        self.assertEqual(self.function(document, "seldom")["calls"], done.counts["seldom"])
+        return document
+
+    def test_paths_after_bursts(self):
+        """What is called once a burst is over is not below what was called last in the burst, of
+        which nobody has seen the end: long before the burst's probes are gone."""
+        document = self.trace_stepped(2)
+        names = {f["id"]: f["name"] for f in document["functions"]}
+        self.assertEqual(self.function(document, "hot")["source"], "burst")
+        below = [(names[parent["function"]], node["calls"])
+                 for node, parent, _ in harness.nodes_of(document)
+                 if names[node["function"]] == "seldom" and parent]
+        self.assertEqual([row for row in below if row[0] in ("hot", "cold")], [])
+
     def test_short_runs(self):
         """What looks have cost may be more than what the target has run since a drop."""
         for _ in range(3):

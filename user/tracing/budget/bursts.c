@@ -734,6 +734,9 @@ static int take_burst(struct bursts *b, uint64_t now, bool after_window)
 	if (!err) {
 		record(b, &from, &to);
 		b->ended_ns = now_ns();
+		/* Long before its links are closed, or all calls up to then were shown below what
+		 * has left unseen. */
+		tracer__forget_bursts(b->in->tracer, b->ended_ns);
 		b->taken++;
 		b->taken_ns += to.at_ns - from.at_ns;
 	}
@@ -799,10 +802,8 @@ int bursts__look(struct bursts *b, bool held_back, uint64_t now_ns)
 		return 0;
 	b->held_back = held_back;
 	going = probes_are_going(b);
-	if (b->ended_ns && now_ns > b->ended_ns + GONE_NS) {
-		tracer__forget_bursts(b->in->tracer, b->ended_ns);
+	if (b->ended_ns && now_ns > b->ended_ns + GONE_NS)
 		b->ended_ns = 0;
-	}
 	if (turns__due(&b->bursts, &b->seen, b->in->tracer, ran_ns(b), now_ns,
 		       first_burst_probes(b)))
 		return is_debugged(b) ? 0 : take_pair(b, now_ns, going);
