@@ -113,6 +113,13 @@ class Bursts(harness.TestCase):
                  if names[node["function"]] == "seldom" and parent]
         self.assertEqual([row for row in below if row[0] in ("hot", "cold")], [])
 
+    def test_waits_of_others(self):
+        """What a thread waits in a burst is not that of a call whose end no probe sees there: tens
+        of ms. Before it was dropped, the call may have been preempted itself."""
+        document = self.trace_stepped(2)
+        self.assertEqual(self.function(document, "hot")["source"], "burst")
+        self.assertLess(self.function(document, "hot")["off_self_ns"], 5000000)
+
     def test_short_runs(self):
         """What looks have cost may be more than what the target has run since a drop."""
         for _ in range(3):

@@ -11,7 +11,7 @@
 #include "target.h"
 
 #define EVERY  64 /* rounds from nap to nap */
-#define NAP_US 200
+#define NAP_US 1000
 
 static unsigned long rounds, seldom_cnt, wanted;
 static int stop, sink;

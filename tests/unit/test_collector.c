@@ -187,6 +187,41 @@ static void estimated_calls(void **state)
 	profile__free(p);
 }
 
+/* Of calls in bursts that no probe sees leave nobody knows whether they were there as their thread
+ * waited: it is the innermost caller's wait of whom that is known. */
+static void waits_are_not_given_to_unseen_calls(void **state)
+{
+	static const struct function_probes probes[FUNCTIONS] = {
+		[WORK] = {.unseen_in_bursts = true},
+		[LEAF] = {.unseen_in_bursts = true},
+	};
+	const struct calls_estimate estimates[FUNCTIONS] = {0};
+	uint32_t t = bpf_callstack(NOBODY, NOBODY + 1, "prog");
+	struct profile *p;
+
+	assert_int_equal(collector__set_estimates(collector, estimates, FUNCTIONS), 0);
+	assert_int_equal(collector__set_probes(collector, probes, FUNCTIONS), 0);
+	bpf_enter(t, MAIN, 1000);
+	bpf_enter(t, WORK | WIRE_NODE_BURST, 1100);
+	bpf_enter(t, LEAF | WIRE_NODE_BURST, 1200);
+	bpf.node_rests[bpf.frames[bpf.callstacks[t].top].node].off_ns = 300;
+	bpf_leave(t, 1600);
+	bpf_enter(t, IDLE | WIRE_NODE_BURST, 1600);
+	bpf.node_rests[bpf.frames[bpf.callstacks[t].top].node].off_ns = 50;
+	bpf_leave(t, 1700);
+	bpf_leave(t, 1700);
+	bpf_leave(t, 2000);
+	p = snapshot(5000);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.total_ns, 1000);
+	assert_int_equal(NODE(p, 0, MAIN)->stats.off_self_ns, 300);
+	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 0);
+	assert_int_equal(NODE(p, 0, MAIN, WORK, LEAF)->stats.off_self_ns, 0);
+	assert_int_equal(NODE(p, 0, MAIN, WORK, LEAF)->stats.self_ns, 100);
+	/* A call that was seen to leave was there. */
+	assert_int_equal(NODE(p, 0, MAIN, WORK, IDLE)->stats.off_self_ns, 50);
+	profile__free(p);
+}
+
 /* After minutes of a function that takes 2 ns: the square of the error is no integer any more. */
 static void billions_of_estimated_calls(void **state)
 {
@@ -1425,6 +1460,7 @@ int main(void)
 		TEST(nothing_recorded),
 		TEST(finished_paths),
 		TEST(estimated_calls),
+		TEST(waits_are_not_given_to_unseen_calls),
 		TEST(billions_of_estimated_calls),
 		TEST(open_calls_have_their_time_so_far),
 		TEST(open_calls_of_bursts_end_with_them),

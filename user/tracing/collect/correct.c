@@ -11,6 +11,7 @@
 
 #include "attach/costs.h"
 #include "calls/profile.h"
+#include "collect/figures.h"
 #include "tables/stack_copy.h"
 
 #define MIN_TIMED  4 /* fewer parts say nothing */
@@ -51,6 +52,26 @@ void correct__stack_copy(struct stack_copy *copy, const struct probe_costs *cost
 		charged = n->parent < copy->nodes_cnt ? &copy->nodes[n->parent].probe_ns
 						      : &copy->outside_ns;
 		*charged = correct__added(*charged, more * (in->outside_ns + out->outside_ns));
+	}
+}
+
+void correct__unseen(struct stack_copy *copy, const struct function_probes *probes, uint32_t cnt)
+{
+	/* Callers come before their callees, and may be such functions themselves. */
+	for (uint32_t i = copy->nodes_cnt; i-- > 0;) {
+		struct stack_copy_node *n = &copy->nodes[i];
+		uint32_t function = n->function & ~WIRE_NODE_BURST;
+		uint64_t off_ns = n->off_ns < n->self_ns ? n->off_ns : n->self_ns;
+
+		if (function == n->function || function >= cnt ||
+		    !probes[function].unseen_in_bursts)
+			continue;
+		n->off_ns = 0;
+		n->self_ns -= off_ns;
+		if (n->parent < i) {
+			copy->nodes[n->parent].off_ns += off_ns;
+			copy->nodes[n->parent].self_ns += off_ns;
+		}
 	}
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct call_stats;
+struct function_probes;
 struct stack_copy;
 struct stack_copy_node;
 struct probe_costs;
@@ -21,6 +22,10 @@ uint64_t correct__added(uint64_t ns, double more);
 /* Raises the nodes' probe_ns where entries took longer than in calibration, as they do with caches
  * that hold other things. Once for a part. */
 void correct__stack_copy(struct stack_copy *copy, const struct probe_costs *costs);
+
+/* Gives what calls in bursts seem to have waited, but whose leave no probe sees there, to their
+ * callers: nobody knows that they had not left. Once for a part. */
+void correct__unseen(struct stack_copy *copy, const struct function_probes *probes, uint32_t cnt);
 
 /* The node's own times: as measured and, unless `raw`, without what the probes have cost, which is
  * uncertain by the share `error` of it. Inclusive times are set to its own. */

@@ -16,6 +16,7 @@ struct function_probes {
 	uint8_t entry, exit;
 	uint8_t leaf_insns; /* it is a leaf of so many instructions; 0: it is none, or a long one */
 	uint8_t entry_size; /* bytes of the instruction where its entry is probed; 0: not known */
+	bool unseen_in_bursts;		 /* no probe sees its calls leave there */
 	struct wire_emulation emulation; /* what that does, if our program is to do it */
 };
 

@@ -45,6 +45,7 @@ static int retire(struct collector *c, uint32_t number)
 			free(copy);
 			return err;
 		}
+		correct__unseen(copy, c->probes, c->probes_cnt);
 		correct__stack_copy(copy, &c->costs);
 		c->reclaimed[c->reclaimed_cnt++] = copy;
 	}

@@ -218,6 +218,7 @@ static int add_live(struct collector *c, struct assembly *a, uint64_t now_ns)
 		if (err)
 			free(copy);
 		if (!err && copy) {
+			correct__unseen(copy, c->probes, c->probes_cnt);
 			correct__stack_copy(copy, &c->costs);
 			a->copies[a->copies_cnt++] = copy;
 		}
