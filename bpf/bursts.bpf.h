@@ -11,7 +11,7 @@
 const volatile bool has_bursts = false;
 u32 bursting = WIRE_BURST_OFF;
 u32 burst_serial = 0; /* of the last burst; up to WIRE_BURST_SERIALS */
-/* CLOCK_MONOTONIC: the probes of bursts up to then are gone. */
+/* CLOCK_MONOTONIC: bursts up to then are over; their open calls end at the next event. */
 u64 bursts_gone_ns = 0;
 /* When each of the last bursts ended, by its serial modulo their number. The one that goes on has
  * the end of the one that had its place before. */
