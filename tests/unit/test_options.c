@@ -369,6 +369,28 @@ static void bad_pids(void **state)
 		REFUSE("-p", "-p", bad[i]);
 }
 
+/* `-o "$FILE"` of a variable that is not set is no attempt to open a file. */
+static void places_that_are_empty(void **state)
+{
+	static const char *const verbs[] = {"report", "diff", "agent", "send", "check"};
+
+	REFUSE("-o '': it is empty", "-p1", "-o", "");
+	REFUSE("-o '': it is empty", "record", "-p1", "--output=");
+	REFUSE("-o '': it is empty", "report", "-o", "", "x");
+	REFUSE("-x '': it is empty", "-x", "");
+	REFUSE("-x '': it is empty", "-p1", "--exec=");
+	REFUSE("--cgroup", "--cgroup", "");
+	REFUSE("--to '': it is empty", "send", "--to", "", "x");
+	REFUSE("--ca-file '': it is empty", "send", "--to", "https://h", "--ca-file", "", "x");
+	REFUSE("--from '': it is empty", "report", "--from", "");
+	REFUSE("'': a word that is empty names no command", "");
+	REFUSE("'': a word that is empty names no command", "record", "--", "");
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		REFUSE("'': a word that is empty names no file", verbs[i], "");
+	ACCEPT("ls", "");
+	ACCEPT("-p1", "-o", "-");
+}
+
 static void names(void **state)
 {
 	ACCEPT("-p", "nginx,12,php*,1x", "-p", "12,Web Content");
@@ -867,6 +889,7 @@ int main(void)
 		TEST(room_for_paths),
 		TEST(exit_strategies),
 		TEST(globs_that_are_empty),
+		TEST(places_that_are_empty),
 		TEST(budgets),
 		TEST(what_is_shown),
 		TEST(least_times),

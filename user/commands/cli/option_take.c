@@ -143,6 +143,16 @@ static error_t bad_value(struct options *o, const char *option, const char *valu
 	return complain(o, "%s %s: %s; see proftrace --help", option, value, want);
 }
 
+/* A path or a URL. An empty one, as of a shell's variable that is not set, names nothing. */
+static error_t take_place(struct options *o, const char *option, const char **place,
+			  const char *arg)
+{
+	if (!*arg)
+		return bad_value(o, option, "''", "it is empty, and names nothing");
+	*place = arg;
+	return 0;
+}
+
 static error_t parse_whom(struct options *o, int key, char *arg)
 {
 	switch (key) {
@@ -165,8 +175,7 @@ static error_t parse_whom(struct options *o, int key, char *arg)
 	case 'x':
 		if (o->exec)
 			return bad_value(o, "-x", arg, "only one -x can be given");
-		o->exec = arg;
-		return 0;
+		return take_place(o, "-x", &o->exec, arg);
 	case OPT_FOLLOW:
 		o->follow = true;
 		return 0;
@@ -459,9 +468,9 @@ static error_t parse_result(struct options *o, int key, char *arg)
 		return parse_format(o, arg);
 	case 'o':
 		if (strcmp(arg, "-"))
-			o->output = arg;
-		else /* by habit what is there without it */
-			o->output = o->verb == VERB_RECORD ? STDOUT_PATH : NULL;
+			return take_place(o, "-o", &o->output, arg);
+		/* By habit what is there without it. */
+		o->output = o->verb == VERB_RECORD ? STDOUT_PATH : NULL;
 		return 0;
 	case 'w':
 		if (!parse_weight(o, arg))
@@ -535,11 +544,9 @@ static error_t parse_fleet(struct options *o, int key, char *arg)
 {
 	switch (key) {
 	case OPT_TO:
-		o->to = arg;
-		return 0;
+		return take_place(o, "--to", &o->to, arg);
 	case OPT_FROM:
-		o->from = arg;
-		return 0;
+		return take_place(o, "--from", &o->from, arg);
 	case OPT_WHERE:
 		if (o->wheres_cnt == OPTIONS_WHERES_MAX)
 			return complain(o, "--where %s: more than two cannot be compared", arg);
@@ -558,8 +565,7 @@ static error_t parse_fleet(struct options *o, int key, char *arg)
 		o->host = arg;
 		return 0;
 	case OPT_CA_FILE:
-		o->ca_file = arg;
-		return 0;
+		return take_place(o, "--ca-file", &o->ca_file, arg);
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
