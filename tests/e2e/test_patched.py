@@ -67,7 +67,12 @@ class Patched(harness.TestCase):
         self.assertEqual(functions["no_end"]["reason"], "its exits are patched in memory")
         self.assertNotIn("patched", functions["untouched"]["reason"])
         self.assertEqual(skipped["short_one"], "patched in memory")
-        self.assertIn("5 functions (nop5, ...): patched in memory", said)
+        self.assertIn("5 functions (nop5, ...): patched in memory, as by another tracer or a "
+                      "debugger; 1 of them is not probed, the others are where the code is not "
+                      "patched", said)
+        said = self.plan(target, "-F", "nop5", "-F", "nops")[2]
+        self.assertIn("2 functions (nop5, ...): patched in memory, as by another tracer or a "
+                      "debugger; all are probed where the code is not patched", said)
         # What any process has patched is left alone in all.
         done = self.run_proftrace("-l", "-F", "short_one", "-F", "nop5", "-x", program("patched"))
         self.assertRegex(done.stdout, r"skipped .* short_one  \(patched in memory\)")

@@ -2,6 +2,7 @@
 #include "plan/patched.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "arch/insn.h"
@@ -144,6 +145,24 @@ void patched__drop_sites(const struct plan_object *obj, struct insn_decoder *ins
 	code->exits_cnt = exits;
 }
 
+static void tell(const char *name, size_t beside, size_t left_out)
+{
+	const size_t all = beside + left_out;
+	char how[96];
+
+	if (!beside)
+		snprintf(how, sizeof(how), "%s", all == 1 ? "it is not probed" : "none is probed");
+	else if (!left_out)
+		snprintf(how, sizeof(how), "%s probed where the code is not patched",
+			 all == 1 ? "it is" : "all are");
+	else
+		snprintf(how, sizeof(how),
+			 "%zu of them %s not probed, the other%s where the code is not patched",
+			 left_out, left_out == 1 ? "is" : "are", beside == 1 ? " is" : "s are");
+	log_warn("%zu function%s (%s%s): patched in memory, as by another tracer or a debugger; %s",
+		 all, all == 1 ? "" : "s", name, all == 1 ? "" : ", ...", how);
+}
+
 void patched__report(const struct plan *p, size_t first_function, size_t first_skipped)
 {
 	size_t beside = 0, left_out = 0;
@@ -162,8 +181,5 @@ void patched__report(const struct plan *p, size_t first_function, size_t first_s
 		left_out++;
 	}
 	if (name)
-		log_warn("%zu function%s (%s%s): patched in memory, as by another tracer or a "
-			 "debugger; %zu left out, the others are probed beside that",
-			 beside + left_out, beside + left_out == 1 ? "" : "s", name,
-			 beside + left_out == 1 ? "" : ", ...", left_out);
+		tell(name, beside, left_out);
 }
