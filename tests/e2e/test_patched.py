@@ -106,6 +106,19 @@ class Patched(harness.TestCase):
         # One whose code is where it was is not told of.
         self.assertNotIn("has moved", self.plan(self.target("steps"), "-F", "inner")[2])
 
+    def test_moved_all(self):
+        """Then the program is among the mapped files no more, and no library is taken for it."""
+        target = self.target("moved", "all")
+        for options in ((), ("-F", "stays_here"), ("-l",)):
+            done = self.run_proftrace(*options, "-p", target.pid)
+            self.assertEqual(done.status, 1, str(done))
+            self.assertEqual(done.stderr.splitlines(), [
+                f"proftrace: no code of the program of process {target.pid} is mapped from its "
+                "file: it has moved all to memory of its own (huge pages?), where no probes can "
+                "be put; name a library (-F 'OBJECT:*')"], str(done))
+        target.go()
+        self.assertEqual(target.finish().counts, {"moved_away": 100, "stays_here": 100})
+
     def test_moves_while_another_one_is_traced(self):
         """A process that is begun meanwhile would run copies of breakpoints, and die."""
         target = self.target("moved")

@@ -2,17 +2,19 @@
 /*
  * moved: has put the page of its function `moved_away` into memory of its own before it says
  * "ready", as programs do that put all of their code onto huge pages. Then it calls that function
- * and `stays_here` 100 times each.
+ * and `stays_here` 100 times each. With "all" as its last argument it moves all of its code.
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <link.h>
+#include <stdint.h>
 #include <sys/mman.h>
 
 #include <unistd.h>
 
 #include "target.h"
 
-#define PAGE  4096
+#define PAGE  4096l
 #define CALLS 100
 
 static volatile unsigned long moved_cnt, stays_cnt;
@@ -28,25 +30,46 @@ TRACED __attribute__((aligned(PAGE))) void stays_here(void)
 	stays_cnt++;
 }
 
-/* A name that such programs have for this. */
-void MapStaticCodeToLargePages(void)
+static void move(const char *begin, size_t len)
 {
-	void *copy = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *copy = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (copy == MAP_FAILED)
 		err(1, "mmap");
-	memcpy(copy, (const void *)moved_away, PAGE);
-	if (mprotect(copy, PAGE, PROT_READ | PROT_EXEC) ||
-	    mremap(copy, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)moved_away) ==
-		    MAP_FAILED)
+	memcpy(copy, begin, len);
+	if (mprotect(copy, len, PROT_READ | PROT_EXEC) ||
+	    mremap(copy, len, len, MREMAP_MAYMOVE | MREMAP_FIXED, (void *)begin) == MAP_FAILED)
 		err(1, "mremap");
+}
+
+/* The first object is the program. Its code stays at its addresses, so it can move itself. */
+static int move_program(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &info->dlpi_phdr[i];
+		const uintptr_t begin = (info->dlpi_addr + h->p_vaddr) & -PAGE;
+		const uintptr_t end = info->dlpi_addr + h->p_vaddr + h->p_memsz;
+
+		if (h->p_type == PT_LOAD && h->p_flags & PF_X)
+			move((const char *)begin, ((end + PAGE - 1) & -PAGE) - begin);
+	}
+	return 1;
+}
+
+/* A name that such programs have for this. */
+void MapStaticCodeToLargePages(int all)
+{
+	if (all)
+		dl_iterate_phdr(move_program, NULL);
+	else
+		move((const char *)moved_away, PAGE);
 }
 
 int main(int argc, char **argv)
 {
-	MapStaticCodeToLargePages();
+	MapStaticCodeToLargePages(!strcmp(argv[argc - 1], "all"));
 	target_begin(&argc, &argv);
-	if (argc > 1 && !fork()) /* never: a program that may have children */
+	if (argc > 2 && !fork()) /* never: a program that may have children */
 		return 1;
 	for (int i = 0; i < CALLS; i++) {
 		moved_away();

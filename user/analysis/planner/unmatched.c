@@ -120,6 +120,24 @@ static bool speaks_of_stripped(const struct plan *p, const struct target *t,
 	return false;
 }
 
+/* Whether the program is not among the files that the processes have mapped as code, although one
+ * of them runs it; and if so, says why. */
+static bool report_moved(const struct target *t, enum log_level level)
+{
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		if (t->objects[i].is_main)
+			return false;
+	}
+	if (!t->processes_cnt)
+		return false;
+	log_at(level,
+	       "no code of the program of process %d is mapped from its file: it has moved all to "
+	       "memory of its own (huge pages?), where no probes can be put; name a library "
+	       "(-F 'OBJECT:*')",
+	       t->processes[0].pid);
+	return true;
+}
+
 /* Says where the function may be that was looked for in vain: in another file, under another name,
  * or under no name. */
 static void report_function(const struct plan *p, const struct target *t,
@@ -136,6 +154,8 @@ static void report_function(const struct plan *p, const struct target *t,
 	else if (!mapped)
 		log_at(level, "no mapped file matches '%s'; /proc/PID/maps lists them",
 		       pat->object);
+	else if (!pat->object && report_moved(t, level))
+		return;
 	else if (speaks_of_stripped(p, t, pat, &at))
 		log_at(level,
 		       "no function matches '%s%s%s'%s%s: %s is stripped, so its functions go by "
@@ -296,6 +316,8 @@ static bool report_nothing(const struct plan *p, const struct target *t, bool is
 		symbols += p->objects[i].tab ? symtab__count(p->objects[i].tab) : 0;
 		at = t->objects[i].is_main ? i : at;
 	}
+	if (!p->skipped_cnt && report_moved(t, LOG_ERROR))
+		return false;
 	if (!p->skipped_cnt && symbols) {
 		log_error("no function is left to trace; see -F and -N");
 		return false;
