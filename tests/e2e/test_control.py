@@ -63,6 +63,12 @@ class Ends(harness.TestCase):
         target.finish()
         self.assertEqual(self.count(self.document(tracer.finish()), "outer"), 4)
 
+    def test_interrupt_that_was_ignored(self):
+        """Shells have background jobs of scripts ignore it; a script ends a run by it all the
+        same."""
+        _, tracer = self.steps(preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
+        self.assertEqual(self.count(self.document(tracer.interrupt()), "outer"), 3)
+
     def test_interrupt_of_a_command(self):
         """Ctrl-C reaches both: the command dies of it, and the result is written."""
         out = self.path("out")

@@ -140,6 +140,8 @@ int watch__new(bool by_supervisor, struct watch **out)
 	}
 	in_order = false;
 	supervised = by_supervisor;
+	/* Also where it was ignored: shells have that for the background jobs of scripts, and a
+	 * script may end its job by it (README.md); left ignored, the run would go on for good. */
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	hangup_ends |= !sigaction(SIGHUP, NULL, &before) && before.sa_handler == SIG_DFL;
