@@ -164,6 +164,37 @@ static void test_tools(void **state)
 	contains(&sink_firefox, &plain, "\"category\":[1,2,2],");
 }
 
+/* Where each wait was looked at its time is measured: one figure has one mark, or none. */
+static void expect_wait(uint64_t waits_estimated, const char *rows)
+{
+	struct profile *p = fixture_new();
+	uint32_t main_ = fixture_function(p, "main"), read_ = fixture_function(p, "read");
+	uint32_t pipe_ = fixture_function(p, "[pipe]"), n;
+	char *text;
+
+	p->sample_period_ns = PERIOD_NS;
+	p->accounting.waits = 100;
+	p->accounting.waits_estimated = waits_estimated;
+	fixture_thread(p, 1, 1, "one");
+	n = fixture_node(p, 0, 0, main_, 1, 2000000000, 1919700000);
+	n = fixture_node(p, 0, n, read_, 0, 80300000, 0);
+	p->nodes[n].stats.off_ns = 80300000;
+	n = fixture_node(p, 0, n, pipe_, 0, 80300000, 80300000);
+	p->nodes[n].stats.off_ns = p->nodes[n].stats.off_self_ns = 80300000;
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	if (!strstr(text, rows))
+		fail_msg("%s\nis not in\n%s", rows, text);
+	free(text);
+	profile__free(p);
+}
+
+static void test_marks_of_waits(void **state)
+{
+	expect_wait(0, "        -  80.3 ms  80.3 ms     0 ns    4.0%  └─read › [pipe]\n");
+	expect_wait(16, "        - ~80.3 ms ~80.3 ms    ~0 ns    4.0%  └─read › [pipe]\n");
+}
+
 static void test_one_wait(void **state)
 {
 	struct profile *p = estimate_fixture();
@@ -221,6 +252,7 @@ int main(void)
 		cmocka_unit_test(test_one_basis),   cmocka_unit_test(test_dropped_without_bursts),
 		cmocka_unit_test(test_large_error), cmocka_unit_test(test_text),
 		cmocka_unit_test(test_json),	    cmocka_unit_test(test_one_wait),
+		cmocka_unit_test(test_marks_of_waits),
 		cmocka_unit_test(test_csv),	    cmocka_unit_test(test_tools),
 		cmocka_unit_test(test_svg),	    cmocka_unit_test(test_sqlite),
 	};

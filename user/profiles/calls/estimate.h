@@ -73,6 +73,13 @@ static inline bool estimate__waits(const struct profile *p, const struct call_st
 	return p->accounting.waits_estimated && s->off_self_ns && !s->calls;
 }
 
+/* Whether the time of what is known from stacks alone is that of waits, and each was looked at:
+ * waits are measured, so it is no estimate. */
+static inline bool estimate__measured_waits(const struct profile *p, const struct call_stats *s)
+{
+	return !p->accounting.waits_estimated && !s->calls && s->off_ns && s->total_ns == s->off_ns;
+}
+
 /* Single calls, which are exact, and of how many calls: those that were counted, and those of
  * functions that the budget has dropped, at the rate that they had then. */
 struct calls_share {

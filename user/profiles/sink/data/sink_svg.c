@@ -210,7 +210,10 @@ static void mark_estimate(const struct graph *g, uint32_t node, struct box *b)
 		b->estimate = varied > 0;
 		b->error = (uint64_t)sqrt(varied);
 	} else if (g->opts->weight != WEIGHT_OFF) {
-		b->estimate = estimate__of(g->p, &g->p->nodes[node].stats).source != SOURCE_EXACT;
+		const struct call_stats *s = &g->p->nodes[node].stats;
+
+		b->estimate = estimate__of(g->p, s).source != SOURCE_EXACT &&
+			      !estimate__measured_waits(g->p, s);
 		b->error = b->estimate ? estimate__error_ns(g->p, varied) : 0;
 	}
 }

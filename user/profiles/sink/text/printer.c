@@ -163,7 +163,8 @@ struct row_estimate printer__row_estimate(const struct printer *pr, const struct
 	return (struct row_estimate){
 		/* "<50 ns" is no more certain with a mark. */
 		.total = (sampled && s->total_ns > s->error_ns) ||
-			 (e.source != SOURCE_EXACT && !unmet),
+			 (e.source != SOURCE_EXACT && !unmet &&
+			  !estimate__measured_waits(pr->profile, s)),
 		.self = (sampled && s->self_ns > s->self_error_ns) || s->varied_ns ||
 			estimate__waits(pr->profile, s),
 		.total_error_ns = unmet ? e.cpu_error_ns : s->error_ns,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "sink/diffs.h"
 #include "sink/listing.h"
@@ -99,13 +100,14 @@ static void print_numbers(const struct drawing *d, const struct tree_row *row)
 	struct printer *pr = d->pr;
 	const struct call_stats *s = &row->stats;
 	const struct row_estimate e = printer__row_estimate(pr, s, row->sampled);
+	bool of_stacks = !s->calls && estimate__any(pr->profile);
 	char text[32];
 
 	printer__put_calls(pr, &d->calls, s, row->sampled);
 	if (printer__calls_errors(pr))
 		printer__put_calls_error(pr, s);
 	print_time(pr, s->total_ns, e.total_error_ns, e.total);
-	if (e.total && !s->self_ns && !printer__errors(pr))
+	if ((e.total || of_stacks) && !s->self_ns && !printer__errors(pr))
 		fprintf(pr->out, " %8s", "-");
 	else
 		print_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
