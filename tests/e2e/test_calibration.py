@@ -15,6 +15,31 @@ CHILD_CALLS = 20000
 INTERVALS = 10
 
 
+class Unknown(harness.TestCase):
+    """Without room for paths nothing can be measured: then no format says otherwise."""
+
+    def setUp(self):
+        super().setUp()
+        self.options = "--max-paths", "1", "-d", "0.1", "-p", self.target("steps").pid
+
+    def test_json(self):
+        done = self.run_proftrace("-f", "json", *self.options)
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn("what probes cost could not be measured", done.stderr)
+        document = json.loads(done.stdout)
+        self.assertIs(document["accounting"].get("probe_cost_unknown"), True)
+        self.assertIsNone(document["budget"]["used_percent"])
+
+    def test_text(self):
+        recording = self.path("x.data")
+        done = self.process(harness.PROFTRACE, "record", "-o", recording, *self.options).finish()
+        self.assertEqual(done.status, 0, str(done))
+        shown = self.process(harness.PROFTRACE, "report", "-f", "folded", recording).finish()
+        for text in done.stderr, shown.stderr:
+            self.assertIn("what probes cost is not known: times include it; budget 5.0%", text)
+            self.assertNotIn("taken out", text)
+
+
 @harness.alone("figures that a busy machine makes uncertain are not kept")
 class Cache(harness.TestCase):
     """With a /run of its own."""

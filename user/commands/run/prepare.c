@@ -52,6 +52,7 @@ static int learn_costs(struct run *r)
 	if (err)
 		log_warn("what probes cost could not be measured (%s): times include it",
 			 strerror(-err));
+	r->cost_unknown = err;
 	tracer__set_costs(r->tracer, &r->budget.costs);
 	collector__set_costs(r->collector, &r->budget.costs, r->o->raw);
 	return 0;

@@ -148,6 +148,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	now->start_time = r->start_time;
 	now->duration_ns = until_ns - r->start_ns;
 	now->surveyed_ns = r->surveyed_ns;
+	now->cost_unknown = r->cost_unknown;
 	now->paused_ns = pause__paused_ns(&r->pause, until_ns);
 	now->zoomed = zoom__function(r) == ZOOM_NONE ? 0 : zoom__function(r) + 1;
 	name_files(r);

@@ -84,6 +84,7 @@ struct run {
 	struct tracer *tracer;
 	struct collector *collector;
 	struct probe_costs known_costs; /* as measured before; all 0: not known */
+	bool cost_unknown;		/* what probes cost could not be measured */
 	struct budget_inputs budget;
 	struct controller *controller;
 	struct samples *samples; /* NULL: none are taken */

@@ -41,6 +41,17 @@ static bool is_spared(const struct profile *p)
 	       SPARED_CPUS * (double)(p->duration_ns - p->paused_ns);
 }
 
+/* Of probes whose cost is not known, which is in all times. */
+static void tell_unknown(const struct profile *p, const char *budget, char *buf, size_t size)
+{
+	char cpu[32], own[64] = "";
+
+	if (p->accounting.cpu_ns)
+		snprintf(own, sizeof(own), ", as does the target's %s CPU time",
+			 text_duration(p->accounting.cpu_ns, cpu, sizeof(cpu)));
+	snprintf(buf, size, "what probes cost is not known: times include it%s; %s", own, budget);
+}
+
 char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 {
 	const struct profile_accounting *a = &p->accounting;
@@ -49,7 +60,7 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 	double percent = 0;
 
 	*buf = '\0';
-	if (!a->probe_ns && !a->cpu_ns)
+	if (!a->probe_ns && !a->cpu_ns && !p->cost_unknown)
 		return buf;
 	if (accounting__overhead(a, &percent))
 		snprintf(whole, sizeof(whole), "on top of the target's %s CPU time (%s)",
@@ -59,6 +70,10 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 		snprintf(budget, sizeof(budget), "budget %s%s",
 			 text_percent(p->max_overhead, share, sizeof(share)),
 			 percent > p->max_overhead && is_spared(p) ? " or 1% of a CPU" : "");
+	if (p->cost_unknown) {
+		tell_unknown(p, budget, buf, size);
+		return buf;
+	}
 	if (p->surveyed_ns)
 		snprintf(survey, sizeof(survey), ", by a survey of %s before the start",
 			 text_duration(p->surveyed_ns, surveyed, sizeof(surveyed)));
@@ -178,6 +193,8 @@ static void write_accounting(struct json *j, const struct profile *p)
 			json_u64(j, (uint64_t)v);
 	}
 	json_member_double(j, "overhead_percent", overhead);
+	if (p->cost_unknown)
+		json_member_bool(j, "probe_cost_unknown", true);
 	json_close(j, '}');
 }
 
@@ -192,7 +209,7 @@ static void write_budget(struct json *j, const struct profile *p)
 	else
 		json_null(j);
 	json_key(j, "used_percent");
-	if (accounting__overhead(&p->accounting, &used))
+	if (!p->cost_unknown && accounting__overhead(&p->accounting, &used))
 		json_double(j, used);
 	else
 		json_null(j);

@@ -103,6 +103,7 @@ static bool take_summary(struct profile *p, const struct parts *s)
 	p->duration_ns = s->summary->duration_ns;
 	p->paused_ns = s->summary->paused_ns;
 	p->files_by_root = s->summary->files_by_root;
+	p->cost_unknown = s->summary->cost_unknown;
 	p->max_overhead = s->summary->max_overhead;
 	p->surveyed_ns = s->summary->surveyed_ns;
 	p->sample_period_ns = s->summary->sample_period_ns;

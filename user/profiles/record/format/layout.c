@@ -84,6 +84,7 @@ static const struct field summary[] = {
 	PLAIN(49, U64, struct profile, accounting.waits_short_ns),
 	PLAIN(50, U64, struct profile, accounting.held_ns),
 	PLAIN(51, U64, struct profile, accounting.waits_estimated),
+	PLAIN(52, U32, struct profile, cost_unknown),
 };
 const struct layout layout_summary = LAYOUT(TABLE_SUMMARY, struct profile, summary);
 

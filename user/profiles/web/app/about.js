@@ -102,11 +102,13 @@ export class About {
 		const a = p.accounting;
 
 		return [
-			["Probes", `${duration(a.probe_ns)} of CPU time, ${p.raw ? "left in all times"
-				: "taken out of all times"}`, `${count(a.probe_ns)} ns`],
+			a.probe_cost_unknown ? ["Probes", "their cost is not known: all times include it"]
+				: ["Probes", `${duration(a.probe_ns)} of CPU time, ${p.raw
+					? "left in all times" : "taken out of all times"}`,
+				`${count(a.probe_ns)} ns`],
 			a.own_ns > 0 && ["Target", `${duration(a.own_ns)} of CPU time of its own`,
 				`${count(a.own_ns)} ns`],
-			a.own_ns > 0 && ["Overhead", percent(a.probe_ns, a.own_ns)],
+			a.own_ns > 0 && !a.probe_cost_unknown && ["Overhead", percent(a.probe_ns, a.own_ns)],
 			["Budget", p.maxOverhead ? percent(p.maxOverhead, 100) : "none"],
 		];
 	}
