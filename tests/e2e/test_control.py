@@ -16,6 +16,17 @@ def heeds_hangups():
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+def write(path, text):
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def frozen(path):
+    """By cgroup.events, or by freezer.state."""
+    with open(path, encoding="utf-8") as file:
+        return any(line in ("frozen 1\n", "FROZEN\n") for line in file)
+
+
 class Ends(harness.TestCase):
     def steps(self, *options, **popen):
         target = self.target("steps")
@@ -81,6 +92,41 @@ class Ends(harness.TestCase):
         with open(out, encoding="utf-8") as file:
             document = self.check(json.load(file))
         self.assertEqual(self.count(document, "outer"), 3)
+
+    def test_halted_target(self):
+        """A target that does not run at all is named, as nothing was seen of it."""
+        target = self.target("steps")
+        said = f"process {target.pid} is stopped, and had no CPU time in the run"
+        os.kill(target.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, target.pid, os.WSTOPPED | os.WNOWAIT)
+        done = self.run_proftrace("-f", "json", "-d", "0.1", "-p", target.pid)
+        os.kill(target.pid, signal.SIGCONT)
+        self.assertIn(said, done.stderr)
+        done = self.run_proftrace("-f", "json", "-d", "0.1", "-p", target.pid)
+        self.assertNotIn("had no CPU time", done.stderr)
+
+    def test_frozen_target(self):
+        """Likewise by its control group, of v2 or v1."""
+        target = self.target("steps")
+        mount, name, on, off = "/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED"
+        if not os.path.isdir(mount):
+            mount, name, on, off = "/sys/fs/cgroup", "cgroup.freeze", "1", "0"
+        group = f"{mount}/proftrace-freezes-{os.getpid()}"
+        state = f"{group}/{name}"
+        os.mkdir(group)
+        try:
+            write(f"{group}/cgroup.procs", str(target.pid))
+            write(state, on)
+            shown = "freezer.state" if on == "FROZEN" else "cgroup.events"
+            self.assertTrue(harness.poll(lambda: frozen(f"{group}/{shown}")))
+            done = self.run_proftrace("-f", "json", "-d", "0.1", "-p", target.pid)
+        finally:
+            write(state, off)
+            target.go()
+            target.finish()
+            harness.poll(lambda: not subprocess.run(["rmdir", group], check=False).returncode)
+        self.assertIn(f"process {target.pid} is frozen, and had no CPU time in the run",
+                      done.stderr)
 
     def test_end_of_the_target(self):
         target, tracer = self.steps()

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -73,6 +74,57 @@ int process__status(pid_t pid, struct process_status *st)
 	}
 	fclose(f);
 	return st->tgid ? 0 : -ESRCH;
+}
+
+/* Finds the first line of a file that has `key` in it; `rest`: what follows there. */
+static bool find_line(const char *path, const char *key, char *rest, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	char line[PATH_MAX];
+	const char *at = NULL;
+
+	while (f && !at && fgets(line, sizeof(line), f))
+		at = strstr(line, key);
+	if (at)
+		snprintf(rest, size, "%.*s", (int)strcspn(at + strlen(key), "\n"),
+			 at + strlen(key));
+	if (f)
+		fclose(f);
+	return at;
+}
+
+/* Whether the control group of a process is frozen, of v2 or v1, where distributions mount them. */
+static bool is_frozen(pid_t pid)
+{
+	static const struct {
+		const char *membership, *mount, *file, *frozen;
+	} kinds[] = {
+		{"0::", "/sys/fs/cgroup", "cgroup.events", "frozen 1"},
+		{"0::", "/sys/fs/cgroup/unified", "cgroup.events", "frozen 1"},
+		{":freezer:", "/sys/fs/cgroup/freezer", "freezer.state", "FROZEN"},
+	};
+	char path[PATH_MAX], group[PATH_MAX / 2], rest[8];
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+		if (!find_line(path, kinds[i].membership, group, sizeof(group)))
+			continue;
+		snprintf(path, sizeof(path), "%s%s/%s", kinds[i].mount, group, kinds[i].file);
+		if (find_line(path, kinds[i].frozen, rest, sizeof(rest)))
+			return true;
+	}
+	return false;
+}
+
+const char *process__halted(pid_t pid)
+{
+	struct process_status st;
+
+	if (process__status(pid, &st))
+		return NULL;
+	if (st.state == 'T' || st.state == 't')
+		return "stopped";
+	return is_frozen(pid) ? "frozen" : NULL;
 }
 
 bool process__is_hidden(pid_t pid)

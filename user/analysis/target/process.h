@@ -70,6 +70,10 @@ int process__thread_cpu(const struct process_thread *t);
 /* Whether the thread runs, or would if it had a CPU: it waits for nothing else. */
 bool process__thread_runs(const struct process_thread *t);
 
+/* What keeps a live process from running, NULL if nothing does: "stopped" by a signal or a tracer,
+ * or "frozen" by its control group. */
+const char *process__halted(pid_t pid);
+
 /* Whether a debugger, or whoever else uses ptrace(2), is at the process. A proftrace that holds a
  * command of its own until that is traced is none: what it puts into the command's code is gone in
  * moments. Another run goes by the name of our program. */

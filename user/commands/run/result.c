@@ -32,6 +32,8 @@
 #include "run/zoom.h"
 #include "security/privilege.h"
 #include "serve/server.h"
+#include "target/process.h"
+#include "target/target.h"
 #include "util/clock.h"
 #include "util/log.h"
 #include "util/text.h"
@@ -281,6 +283,25 @@ static void account_calls(const struct run *r, const struct profile_accounting *
 			 kept, oldest, lost);
 }
 
+/* Says why nothing was seen, if a process did not run at all. */
+static void tell_halted(const struct run *r, const struct profile *p)
+{
+	/* Of intervals the figures are those of the last one. */
+	if (r->o->interval_ns || p->accounting.entered || p->accounting.cpu_ns)
+		return;
+	for (size_t i = 0; i < r->target->processes_cnt; i++) {
+		const pid_t pid = r->target->processes[i].pid;
+		const char *how = process__halted(pid);
+
+		if (!how)
+			continue;
+		log_warn("process %d is %s, and had no CPU time in the run: it calls nothing until "
+			 "it is let go on (%s)",
+			 pid, how, *how == 's' ? "SIGCONT, or its debugger" : "its control group");
+		return;
+	}
+}
+
 /* The run's last words on stderr. */
 static void run_account(const struct run *r, const struct profile *p)
 {
@@ -297,6 +318,7 @@ static void run_account(const struct run *r, const struct profile *p)
 		log_info("%s calls were not recorded, as --if says",
 			 text_count(tracer__refused_calls(r->tracer), cnt, sizeof(cnt)));
 	output__account(&r->out, p, p->drops_cnt);
+	tell_halted(r, p);
 }
 
 int result__emit(struct run *r, uint64_t until_ns, struct profile *figures)
