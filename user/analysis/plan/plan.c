@@ -11,7 +11,6 @@
 #include "plan/plan_lines.h"
 #include "symbol/demangle.h"
 #include "symbol/traits.h"
-#include "target/strangers.h"
 #include "util/array.h"
 #include "util/cxx_name.h"
 
@@ -125,9 +124,9 @@ bool plan__uses_returns(const struct plan *p)
 	return false;
 }
 
-bool plan__may_share_links(const struct plan *p, const struct target_object *obj)
+bool plan__may_share_links(const struct plan *p)
 {
-	return p->may_fork && !(p->traits & TRAIT_MOVES) && strangers__bear_probes(obj);
+	return p->may_fork && !(p->traits & TRAIT_MOVES);
 }
 
 void plan__free(struct plan *p)

@@ -167,9 +167,10 @@ bool plan__exits_step(const struct plan *p, const struct plan_function *f);
 /* Whether some functions have return probes. */
 bool plan__uses_returns(const struct plan *p);
 
-/* Whether the object's links may be for every process that maps it, for the sake of the target's
- * children: not if that is no good to others, or to those that will begin meanwhile. */
-bool plan__may_share_links(const struct plan *p, const struct target_object *obj);
+/* Whether links may be for every process that maps a file, for the sake of the target's children:
+ * not if there will be none, or if a program that begins meanwhile may move its code, breakpoints
+ * included. */
+bool plan__may_share_links(const struct plan *p);
 
 void plan__free(struct plan *p); /* accepts NULL */
 

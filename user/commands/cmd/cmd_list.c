@@ -179,7 +179,8 @@ static int bind_returns(struct plan *p, struct target *t, const struct plan_opti
 	if (opts->children)
 		strangers__look(t);
 	for (size_t i = 0; !err && i < p->objects_cnt; i++) {
-		if (!opts->children || !plan__may_share_links(p, &t->objects[i]))
+		if (!opts->children || !plan__may_share_links(p) ||
+		    !strangers__bear_probes(&t->objects[i]))
 			err = planner__bind(p, t, opts, i, false);
 	}
 	return err;

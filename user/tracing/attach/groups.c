@@ -18,6 +18,7 @@
 #include "plan/plan.h"
 #include "plan/plan_lines.h"
 #include "security/opener.h"
+#include "target/strangers.h"
 #include "target/target.h"
 #include "util/log.h"
 #include "wire.h"
@@ -181,7 +182,7 @@ static bool may_be_shared(const struct attach_ctx *ctx, unsigned int has)
 {
 	return ctx->g->children && has & HAS_FUNCTIONS &&
 	       (!(has & HAS_RETURNS) || ctx->backend->declines_returns) &&
-	       plan__may_share_links(ctx->plan, ctx->obj);
+	       plan__may_share_links(ctx->plan) && strangers__bear_probes(ctx->obj);
 }
 
 /* HAS_* of each of the target's objects; NULL: out of memory. */
