@@ -29,9 +29,8 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 	bool runs = o->verb == VERB_TRACE || o->verb == VERB_RECORD;
 
 	/* As of a shell's variable that is not set. */
-	if (!*arg)
-		return complain(o, "'': a word that is empty names %s; see proftrace --help",
-				runs ? "no command" : "no file");
+	if (!*arg && !runs)
+		return complain(o, "'': a word that is empty names no file; see proftrace --help");
 	if (o->verb == VERB_TOP)
 		return complain(o,
 				"%s: top shows processes that run, by -p or -x; a command would "

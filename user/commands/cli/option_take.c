@@ -175,7 +175,8 @@ static error_t parse_whom(struct options *o, int key, char *arg)
 	case 'x':
 		if (o->exec)
 			return bad_value(o, "-x", arg, "only one -x can be given");
-		return take_place(o, "-x", &o->exec, arg);
+		o->exec = arg;
+		return 0;
 	case OPT_FOLLOW:
 		o->follow = true;
 		return 0;
