@@ -237,7 +237,7 @@ static struct profile *run_so_far(uint64_t i, double calls)
 	return p;
 }
 
-/* What the next interval shows. It ends with `now`, which is `before` then. */
+/* The calls that the next interval shows. It ends with `now`, which is `before` then. */
 static uint64_t next_interval(struct profile *p)
 {
 	uint64_t calls;
@@ -284,7 +284,8 @@ static void test_intervals_add_up(void **state)
 	}
 }
 
-/* What was shown too much is made up for, though the estimate does not change any more. */
+/* Calls that intervals have shown too many of are made up for by later ones, though the estimate
+ * does not change any more. */
 static void test_estimates_that_end(void **state)
 {
 	uint64_t shown = 0;

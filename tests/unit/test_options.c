@@ -383,7 +383,7 @@ static void places_that_are_empty(void **state)
 	REFUSE("--from '': it is empty", "report", "--from", "");
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		REFUSE("'': a word that is empty names no file", verbs[i], "");
-	/* What is to be traced is looked for, as what is not there is. */
+	/* An empty program or command is looked for, like one that does not exist: status 1. */
 	ACCEPT("-x", "");
 	ACCEPT("");
 	ACCEPT("ls", "");

@@ -70,8 +70,8 @@ int process__thread_cpu(const struct process_thread *t);
 /* Whether the thread runs, or would if it had a CPU: it waits for nothing else. */
 bool process__thread_runs(const struct process_thread *t);
 
-/* What keeps a live process from running, NULL if nothing does: "stopped" by a signal or a tracer,
- * or "frozen" by its control group. */
+/* Why a live process does not run: "stopped" (by a signal or a tracer) or "frozen" (by its control
+ * group); NULL: it may run. */
 const char *process__halted(pid_t pid);
 
 /* Whether a debugger, or whoever else uses ptrace(2), is at the process. A proftrace that holds a

@@ -145,7 +145,7 @@ static enum verb parse_verb(int *argc, char ***argv)
 	return v;
 }
 
-/* What was asked for has been printed. Returns as options__parse(). */
+/* Ends --help, --version and --completion, whose text is printed. Returns as options__parse(). */
 static int end_help(void)
 {
 	if (!fflush(stdout) && !ferror(stdout))

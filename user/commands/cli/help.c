@@ -25,7 +25,7 @@ static bool takes(enum verb verb, const struct argp_option *a)
 	return verb == VERB_TRACE || a->group < 0 || option_check__suits(verb, a->key);
 }
 
-/* What is said of -f: a verb's own formats complete the table's text. `buf` has room for both. */
+/* The help of -f: the table's text and the verb's own formats. `buf` has room for both. */
 static const char *format_text(enum verb verb, const char *text, char buf[FORMAT_TEXT])
 {
 	char names[FORMAT_NAMES];

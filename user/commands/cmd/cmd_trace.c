@@ -252,8 +252,7 @@ static void run_stop(struct run *r)
 	life__skips(tracer__life(r->tracer), &skips);
 	if (skips.programs || (skips.forks && r->o->children))
 		log_warn("the kernel did not report %lu forks and %lu beginnings of programs on "
-			 "this "
-			 "machine: calls of the target's children may be missing",
+			 "this machine: calls of the target's children may be missing",
 			 (unsigned long)skips.forks, (unsigned long)skips.programs);
 	if (skips.system_calls)
 		log_warn("the kernel did not report %lu begins or ends of system calls on this "

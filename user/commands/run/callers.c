@@ -233,8 +233,7 @@ static int add_process(struct run *r, pid_t pid)
 	if (err == -E2BIG && !r->callers.full) {
 		r->callers.full = true;
 		log_warn("too many processes: the stacks of process %d and others are not unwound, "
-			 "so "
-			 "their samples, and what was open when tracing began, are missing",
+			 "so their samples, and what was open when tracing began, are missing",
 			 pid);
 	}
 	return err == -ENOENT || err == -ESRCH || err == -E2BIG ? 0 : err;

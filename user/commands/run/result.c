@@ -309,8 +309,7 @@ static void run_account(const struct run *r, const struct profile *p)
 
 	if (p->accounting.deep)
 		log_info("%s calls were nested deeper than the 64 levels of which the kernel "
-			 "reports "
-			 "returns: each ends at its thread's next event",
+			 "reports returns: each ends at its thread's next event",
 			 text_count(p->accounting.deep, cnt, sizeof(cnt)));
 	if (r->o->calls && !r->slo)
 		account_calls(r, &p->accounting);

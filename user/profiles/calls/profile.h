@@ -344,8 +344,8 @@ struct profile {
 	size_t cpu_shares_cnt;
 	/* Nobody but root can have chosen the names of their files: 1, else 0. */
 	uint32_t files_by_root;
-	/* What probes cost could not be measured, so times include it, and accounting.probe_ns says
-	 * nothing: 1, else 0. */
+	/* 1: the cost of probes could not be measured, so times include it, and accounting.probe_ns
+	 * says nothing; else 0. */
 	uint32_t cost_unknown;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
 	/* Of accounting.timeline_calls so many, the oldest, are in the recording no more, for it to

@@ -345,7 +345,7 @@ void groups__unlink_process(struct groups *g, const struct target *t, uint32_t p
 		for (uint32_t k = 0; k < attached; k++)
 			g->attached[i] -= t->objects[i].processes[k] == process;
 	}
-	/* Those of a survey or a burst are closed by whoever has made them. */
+	/* Links of a survey or a burst are closed by whoever has made them. */
 	for (size_t i = g->groups_cnt; i-- > 0;) {
 		struct group *grp = g->groups[i];
 

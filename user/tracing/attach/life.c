@@ -294,8 +294,8 @@ void life__skips(const struct life *l, struct life_skips *out)
 
 	*out = (struct life_skips){
 		.ends = skips_of(skel, skel->progs.on_thread_exit),
-		/* It is enough that one of the two programs runs, so only skips of the second one
-		 * count. */
+		/* Two programs look at each exec. One of them is enough, so skips count of the
+		 * second one alone. */
 		.programs = skips_of(skel, bpf_program__autoload(skel->progs.on_exec_skipped)
 						   ? skel->progs.on_exec_skipped
 						   : skel->progs.on_exec),

@@ -73,11 +73,10 @@ int call_cost__tell(const struct plan *p, struct collector *c)
 
 	if (!probes)
 		return -ENOMEM;
-	for (size_t i = 0; i < p->functions_cnt; i++)
-		probes[i] = call_cost__of(p, &p->functions[i]);
 	for (size_t i = 0; i < p->functions_cnt; i++) {
 		const struct plan_function *f = &p->functions[i];
 
+		probes[i] = call_cost__of(p, f);
 		probes[i].unseen_in_bursts = f->kind == PLAN_FUNCTION && !f->closed_at_entry &&
 					     call_cost__in_burst(p, f).exit == WIRE_COST_NONE;
 	}

@@ -56,7 +56,7 @@
 #define MOST_LINKS   32		/* that have a function at a time, while others are dropped */
 #define SAVED_NS     2000000000 /* what is spared in so long is left at most */
 
-/* What the budget knows of a function, as far as it does not depend on other calls. */
+/* The budget's figures of a function, as far as they do not depend on other calls. */
 static struct budget_function budget_function_of(const struct controller *s, uint32_t index,
 						 const struct function_usage *u)
 {

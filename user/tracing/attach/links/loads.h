@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What can be asked of the process that loads programs and makes maps: see loader.h. */
+/* Requests to the process that loads programs and makes maps: see loader.h. */
 #ifndef PROFTRACE_ATTACH_LINKS_LOADS_H
 #define PROFTRACE_ATTACH_LINKS_LOADS_H
 
