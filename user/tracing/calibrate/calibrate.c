@@ -300,7 +300,7 @@ static int measure_round(struct calibration *cal, int function, struct measure *
 	double call_ns;
 	int err;
 
-	/* Entries with cold caches are few. The time that timing takes lies outside of the calls. */
+	/* Entries with cold caches are few. What timing takes lies outside of the calls. */
 	tracer__time_all(cal->tr, function == COLD);
 	err = run_round(cal, function, &call_ns);
 	tracer__time_all(cal->tr, false);
