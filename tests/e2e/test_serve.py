@@ -384,7 +384,7 @@ class BadInput(Case):
 
     def test_other_addresses(self):
         run = self.serving(*FUNCTIONS, at="0.0.0.0:0")
-        self.assertTrue(run.stderr.wait_lines("proftrace: whoever reads the network"))
+        self.assertTrue(run.stderr.wait_lines("proftrace: the page is sent unencrypted"))
         self.assertEqual(self.address.hostname, socket.gethostname().lower())
         self.end(run)
         run = self.serve("-p", self.program.pid, *FUNCTIONS, at="[::1]:0")

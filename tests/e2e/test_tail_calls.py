@@ -22,7 +22,7 @@ class TailCalls(harness.TestCase):
                                (False, "--exits=sites", "-F", "*"),
                                (True, "--exits=sites", "-F", "first")):
             done = self.run_proftrace("--session", "first", *options, "--", program("tailcall"))
-            self.assertEqual("--session first: first can go on in another" in done.stderr, told,
+            self.assertEqual("--session first: first can end by a jump to another" in done.stderr, told,
                              str(done))
 
     def check_jumps(self, *options):
@@ -39,7 +39,7 @@ class TailCalls(harness.TestCase):
                             ("deny", {beside: 100}), ("away", {beside: 100})):
             paths = harness.paths_to(document, f"{name}(int)")
             self.assertEqual({path[:-1]: cnt for path, cnt in paths.items()}, calls, name)
-        self.assertIn("handle(int) can go on in another function", done.stderr)
+        self.assertIn("handle(int) can end by a jump to another function", done.stderr)
 
     def test_what_goes_on(self):
         """What a jump leads to belongs to the session, until it returns; what is thrown ends both,

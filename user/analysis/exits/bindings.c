@@ -7,7 +7,7 @@
 
 #include "elf/linkage.h"
 #include "util/hash.h"
-#include "util/path.h"
+#include "util/text.h"
 
 struct definition {
 	const char *name; /* NULL: a free place */

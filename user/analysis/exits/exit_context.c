@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 /* Says why return probes are dangerous here: what was found first, unless this is `graver`. */
 static void blame(struct plan *p, struct exit_context *ctx, const char *path, const char *what,

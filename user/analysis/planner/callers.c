@@ -17,7 +17,7 @@
 #include "target/target.h"
 #include "target/vdso.h"
 #include "util/array.h"
-#include "util/path.h"
+#include "util/text.h"
 #include "util/search.h"
 #include "wire.h"
 

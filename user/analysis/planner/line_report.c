@@ -16,7 +16,7 @@
 #include "util/cxx_name.h"
 #include "target/target.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define CALLS_SHOWN 3
 

@@ -21,7 +21,7 @@
 #include "target/package.h"
 #include "target/target.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define FILES_MAX 3 /* that are named */
 

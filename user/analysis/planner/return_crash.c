@@ -10,7 +10,7 @@
 #include "planner/return_claim.h"
 #include "target/target.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 static const char of_others[] = "another run has return probes there, and this kernel may crash "
 				"where two have";

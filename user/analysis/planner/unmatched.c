@@ -24,7 +24,7 @@
 #include "symbol/usdt.h"
 #include "target/target.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define MAX_LISTED 200 /* probes */
 

@@ -10,7 +10,7 @@
 
 #include "target/containers.h"
 #include "util/array.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define MOUNTS_MAX     16
 #define DEPTH_MAX      16

@@ -18,7 +18,7 @@
 #include "target/target.h"
 #include "util/array.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 #include "util/search.h"
 
 #define PAGE	    4096ull

@@ -9,7 +9,7 @@
 
 #include "security/opener.h"
 #include "target/target_data.h"
-#include "util/path.h"
+#include "util/text.h"
 
 /* The kernel's name of a process: the first 15 bytes of what it was started by, unless it has
  * renamed itself. */

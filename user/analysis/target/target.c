@@ -23,7 +23,7 @@
 #include "target/whom.h"
 #include "util/array.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define MAX_OBJECTS 4096 /* files mapped by all processes together */
 

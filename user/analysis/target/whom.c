@@ -16,7 +16,7 @@
 #include "util/array.h"
 #include "util/glob.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define COMM_MAX 15 /* bytes that the kernel keeps of a name */
 #define OWN_NAME "proftrace"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "util/cxx_name.h"
-#include "util/path.h"
+#include "util/text.h"
 
 const char *glob__object_end(const char *glob)
 {

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 /* FNV-1a, by Fowler, Noll and Vo: what a hash begins with before any bytes are added. */
 #define HASH_BEGIN 0xcbf29ce484222325ull
@@ -35,24 +34,8 @@ static inline uint64_t hash__mix(uint64_t x)
 	return x ^ (x >> 33);
 }
 
-/* For tables in memory of what strangers choose, names in their files for instance: it depends on
- * random bytes that the kernel gives to each process. */
-static inline uint64_t hash__keyed(const void *data, size_t size)
-{
-	uint64_t hash;
-
-	memcpy(&hash, (const void *)getauxval(AT_RANDOM), sizeof(hash));
-	hash ^= size;
-	for (const char *at = data; size;) {
-		uint64_t bytes = 0;
-		size_t block = size < sizeof(bytes) ? size : sizeof(bytes);
-
-		memcpy(&bytes, at, block);
-		hash = hash__mix(hash ^ bytes);
-		at += block;
-		size -= block;
-	}
-	return hash;
-}
+/* A hash for tables in memory of what strangers choose, names in their files for instance: it
+ * depends on a random key that each process has for itself. */
+uint64_t hash__keyed(const void *data, size_t size);
 
 #endif

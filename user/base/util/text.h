@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Numbers and foreign names as text for people. Every function with a buffer writes into the
+/* Paths, numbers and foreign names as text for people. Every function with a buffer writes into the
  * caller's, always ends it with NUL, and returns it. */
 #ifndef PROFTRACE_UTIL_TEXT_H
 #define PROFTRACE_UTIL_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* The file name in a path: "redis-server" of "/usr/bin/redis-server". */
+static inline const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
 
 /* Copies `name` so that it is safe on a terminal: control characters (C0, DEL, C1, those of
  * bidirectional text) and invalid UTF-8 become \xNN. Truncates to `size`. */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sink/sink.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #define NUMBER_ROOM 6 /* columns of " [12]", and one left free */

@@ -15,7 +15,7 @@
 #include "util/fold.h"
 #include "util/io.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 static int failed(const struct output *out, int err)
 {

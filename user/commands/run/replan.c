@@ -22,7 +22,7 @@
 #include "target/target.h"
 #include "util/clock.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 /* A look takes some 20 us a process of the machine: so long it may take of one CPU's time. */
 #define PAUSE_NS 1000000000ull

@@ -18,7 +18,6 @@
 #include "target/target.h"
 #include "util/glob.h"
 #include "util/log.h"
-#include "util/path.h"
 #include "util/text.h"
 #include "wire.h"
 

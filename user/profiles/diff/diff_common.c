@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
-#include "util/path.h"
+#include "util/text.h"
 #include "util/search.h"
 #include "views/filter.h"
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
-#include "util/path.h"
+#include "util/text.h"
 
 struct entry {
 	const struct profile_function *function;

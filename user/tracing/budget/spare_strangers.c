@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define BEARABLE 0.01 /* of one CPU since the start, of all of them together, */
 #define BURST_NS 20e6 /* and so much at once */

@@ -8,7 +8,6 @@
 #include "diff/diff.h"
 #include "sink/names.h"
 #include "sink/sink.h"
-#include "util/path.h"
 #include "util/text.h"
 
 #define ROWS_MAX     20 /* of a table; -v has no limit */

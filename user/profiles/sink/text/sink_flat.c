@@ -24,7 +24,7 @@
 #include "sink/text/footer.h"
 #include "sink/text/histogram.h"
 #include "sink/text/printer.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define NAME_MAX  40 /* columns of FUNCTION */
 #define NAME_MIN  30 /* where a terminal has less room, columns of figures are left out for it */

@@ -7,7 +7,7 @@
 #include "sink/tools/firefox.h"
 #include "sink/tools/firefox_columns.h"
 #include "sink/tracks.h"
-#include "util/path.h"
+#include "util/text.h"
 
 #define LIBRARY 1 /* kind of a resource */
 
