@@ -303,6 +303,52 @@ static void test_estimates_that_end(void **state)
 	assert_in_range(shown, 9499000, 10010000);
 }
 
+/* Calls of a path whose estimate is hardly known, of a run of `cnt` intervals, and what the last
+ * one of them shows. Bursts, or samples, have met it in the first interval only. */
+static uint64_t last_of_phase(uint64_t cnt, bool in_bursts)
+{
+	uint64_t calls = 0;
+
+	for (uint64_t i = 1; i <= cnt; i++) {
+		struct profile *p = run_so_far(i, 1000000 * (1 + 0.001 * (double)(i % 2)));
+
+		p->nodes[1].stats.calls_varied = 1e12 * (1 + 0.01 * (double)(i % 2));
+		p->nodes[1].stats.recorded_calls = in_bursts ? 500 : 0;
+		p->nodes[1].stats.samples = in_bursts ? 0 : 100;
+		p->accounting.bursts = 10 * i;
+		calls = next_interval(p);
+	}
+	return calls;
+}
+
+/* What was called in a phase that is over has no calls in later intervals, though the run's
+ * estimate is as uncertain as it is large, and changes a little with each interval. */
+static void test_phases_that_are_over(void **state)
+{
+	for (int in_bursts = 0; in_bursts < 2; in_bursts++) {
+		assert_in_range(last_of_phase(20, in_bursts), 0, 10000);
+		teardown(NULL);
+		setup(NULL);
+	}
+}
+
+/* A path that bursts meet as often as ever has as many calls as in each interval before. */
+static void test_phases_that_go_on(void **state)
+{
+	uint64_t shown = 0;
+
+	for (uint64_t i = 1; i <= 20; i++) {
+		struct profile *p = run_so_far(i, 50000 * (double)i);
+
+		p->nodes[1].stats.calls_varied = 1e12;
+		p->nodes[1].stats.calls_varied += (double)i;
+		p->nodes[1].stats.recorded_calls = 50 * i;
+		p->accounting.bursts = 10 * i;
+		shown = next_interval(p);
+		assert_in_range(shown, 49000, 51000);
+	}
+}
+
 /* An interval in which the target has not run has no calls; nor is it told later that it had. */
 static void test_intervals_without_cpu_time(void **state)
 {
@@ -685,6 +731,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_estimates_that_change, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals_add_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_estimates_that_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_phases_that_are_over, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_phases_that_go_on, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals_without_cpu_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_first_estimate, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops_what_is_no_news, setup, teardown),

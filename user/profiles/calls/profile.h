@@ -38,6 +38,7 @@ struct call_stats {
 	 * number: of 20 billion calls known to a quarter it is 2.5e19, which no uint64_t holds. */
 	uint64_t burst_calls;
 	double calls_varied;
+	uint64_t recorded_calls; /* in bursts, not scaled up; recordings do not keep it */
 };
 
 static inline uint64_t stats__cpu_ns(const struct call_stats *s)

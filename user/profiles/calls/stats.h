@@ -23,6 +23,7 @@ static inline void stats__add_own(struct call_stats *sum, const struct call_stat
 	sum->calls += s->calls;
 	sum->burst_calls += s->burst_calls;
 	sum->calls_varied += s->calls_varied;
+	sum->recorded_calls += s->recorded_calls;
 	if (s->min_ns < sum->min_ns)
 		sum->min_ns = s->min_ns;
 	if (s->max_ns > sum->max_ns)

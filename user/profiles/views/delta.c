@@ -35,7 +35,8 @@ struct delta {
 	bool *news;	       /* by node of `to` */
 	int64_t samples;       /* that are new */
 	double share;	       /* of all CPU time of the target, what is new; below 0: not known */
-	struct profile *shown; /* `now`, if it is told what is shown of it; else NULL */
+	double bursts_cnt, new_bursts; /* of the run so far, and of the interval */
+	struct profile *shown;	       /* `now`, if it is told what is shown of it; else NULL */
 };
 
 static int compare_refs(const void *a, const void *b)
@@ -91,12 +92,37 @@ static void subtract(uint64_t *now, uint64_t before)
 }
 
 /*
+ * How many of the run's calls on a path are likely to be of the interval, as a share. That is the
+ * interval's share of CPU time, unless bursts say otherwise, or, on a path that no burst has met,
+ * samples: a program that computes for a second, then waits for requests, has no more calls of what
+ * it computed with, and each interval would show some. A burst or sample that met the path as often
+ * as is usual is added, or intervals with few of them would be taken at their word.
+ */
+static double usual_share(const struct delta *d, const struct call_stats *now,
+			  const struct call_stats *before)
+{
+	uint64_t calls = now->recorded_calls, samples = now->samples;
+	double met, usual;
+
+	if (calls && d->bursts_cnt > 0) {
+		subtract(&calls, before->recorded_calls);
+		met = (double)calls / (double)now->recorded_calls * d->bursts_cnt;
+		usual = d->new_bursts;
+	} else {
+		subtract(&samples, before->samples);
+		met = (double)samples;
+		usual = (double)now->samples * d->share;
+	}
+	return d->share * (met + 1) / (usual + 1);
+}
+
+/*
  * Calls that are estimated are so for all of the run, each time anew: the difference has in it what
  * is known better now of those before. Of a function with 19,000 calls in each interval it was
  * -200,000 in one and 654,000 in another; as what is below 0 cannot be shown, intervals had two
  * thirds more calls than the run. So only as much of the difference is shown at once as is likely
  * to be of the interval: the better the run's estimate is known, and the longer the interval is,
- * the more. For the rest the interval has what the run has had in so much CPU time. What was shown
+ * the more. For the rest the interval has its usual share of the run's calls. What was shown
  * too much or too little is made up for by later intervals, as `before` has what was shown.
  */
 static uint64_t new_estimate(const struct delta *d, const struct call_stats *now,
@@ -107,7 +133,9 @@ static uint64_t new_estimate(const struct delta *d, const struct call_stats *now
 	if (all > 0 && now->calls_varied > 0 && d->share >= 0) {
 		double relative = now->calls_varied / (all * all);
 		/* Where nothing has changed, calls are not estimated any more. */
-		double usual = now->calls_varied == before->calls_varied ? 0 : all * d->share;
+		double usual = now->calls_varied == before->calls_varied
+				       ? 0
+				       : all * usual_share(d, now, before);
 
 		news = usual + d->share / (d->share + relative) * (news - usual);
 	}
@@ -146,6 +174,7 @@ static void subtract_calls(const struct delta *d, uint32_t node, const struct ca
 	now->calls_varied = new_variance(now, before);
 	now->calls = calls;
 	subtract(&now->calls, before->calls);
+	subtract(&now->recorded_calls, before->recorded_calls);
 	now->burst_calls = news;
 }
 
@@ -435,6 +464,8 @@ static int subtract_profile(struct delta *d)
 		return err;
 	map_paths(d);
 	d->share = new_share(d);
+	d->bursts_cnt = (double)d->to->accounting.bursts;
+	d->new_bursts = d->bursts_cnt - (double)d->before->accounting.bursts;
 	subtract_buckets(d->to, d->before); /* paths' extremes are bounded by what is left */
 	for (i = 0; i < d->to->threads_cnt; i++)
 		match_thread(d, &d->to->threads[i]);

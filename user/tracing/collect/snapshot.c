@@ -46,7 +46,9 @@ struct assembly {
 	const struct collector *c;
 	struct function_sums *sums;	  /* by function, */
 	struct calls_estimate *estimates; /* the same */
-	uint32_t unmet_function;	  /* what stands for CPU time that no sample has met */
+	uint64_t *met;			  /* samples, by node of one copy */
+	size_t met_cap;
+	uint32_t unmet_function; /* what stands for CPU time that no sample has met */
 };
 
 /* *more: what each of the part's nodes has to be charged in addition, by samples or by leaf cost
@@ -89,19 +91,28 @@ static double charge_error(const struct assembly *a, uint32_t function)
 	return a->c->costs.spread;
 }
 
-/* In place of calls that were recorded in bursts a path gets its share of what is estimated; of a
- * function that no burst has met, the paths of calls before. The share is known by so many calls
- * itself; as these come in groups, a request's all at once, less well than by chance. */
+/* In place of calls that were recorded in bursts a path gets its share of what is estimated. The
+ * share is known by so many calls itself; as these come in groups, a request's all at once, less
+ * well than by chance. Of a function that no burst has met the share is that of samples, which are
+ * what such an estimate is made of, and without samples that of calls that were recorded: but these
+ * may have been recorded after the function was probed again. */
 #define IN_GROUPS 4
 
 static void estimate_calls(const struct assembly *a, const struct stack_copy_node *n,
-			   struct call_stats *s)
+			   uint64_t samples, struct call_stats *s)
 {
 	const struct calls_estimate *e = &a->estimates[n->function];
 	const struct function_sums *all = &a->sums[n->function];
-	double seen = (double)(all->burst_calls ? n->burst_calls : n->calls), share;
-	double of = (double)(all->burst_calls ? all->burst_calls : all->calls);
+	double seen = (double)n->calls, of = (double)all->calls, share;
 
+	if (all->burst_calls) {
+		seen = (double)n->burst_calls;
+		of = (double)all->burst_calls;
+	} else if (all->samples) {
+		seen = (double)samples;
+		of = (double)all->samples;
+	}
+	s->recorded_calls = n->burst_calls;
 	if (!(seen > 0) || !(e->calls > 0))
 		return;
 	share = seen / of;
@@ -111,6 +122,19 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 	s->calls += s->burst_calls - n->burst_calls;
 	s->calls_varied = floor(share * share * e->variance +
 				e->calls * e->calls * share * (1 - share) * IN_GROUPS / of);
+}
+
+/* Samples by node of the call stack: a->met, until the next call. Returns 0 or -ENOMEM. */
+static int count_samples(struct assembly *a, const struct stack_copy *copy)
+{
+	if (ARRAY_RESERVE_MORE(&a->met, 0, copy->nodes_cnt, &a->met_cap))
+		return -ENOMEM;
+	memset(a->met, 0, copy->nodes_cnt * sizeof(*a->met));
+	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
+		if (copy->samples[i].node < copy->nodes_cnt)
+			a->met[copy->samples[i].node] += copy->samples[i].cnt;
+	}
+	return 0;
 }
 
 /* Adds what nodes have to their callers. Children come behind their parents. */
@@ -147,7 +171,8 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		return 0;
 	}
 	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
-	    ARRAY_RESERVE_MORE(&p->nodes, base, copy->nodes_cnt, &a->nodes_cap))
+	    ARRAY_RESERVE_MORE(&p->nodes, base, copy->nodes_cnt, &a->nodes_cap) ||
+	    count_samples(a, copy))
 		return -ENOMEM;
 	p->threads[thread] = (struct profile_thread){
 		.pid = copy->pid,
@@ -175,7 +200,7 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		correct__node(n, charge_error(a, n->function), a->c->raw,
 			      &p->nodes[base + i].stats);
 		if (n->function < a->c->estimates_cnt)
-			estimate_calls(a, n, &p->nodes[base + i].stats);
+			estimate_calls(a, n, a->met[i], &p->nodes[base + i].stats);
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
@@ -395,6 +420,7 @@ static int assemble_all(struct assembly *a)
 	free(a->fitted);
 	free(a->sums);
 	free(a->estimates);
+	free(a->met);
 	if (!err && a->c->samples.callstacks && !a->c->samples.bare)
 		err = settle_cpu_time(a);
 	return err;
