@@ -124,7 +124,7 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 				e->calls * e->calls * share * (1 - share) * IN_GROUPS / of);
 }
 
-/* Samples by node of the call stack: a->met, until the next call. Returns 0 or -ENOMEM. */
+/* a->met = samples by node of the call stack. Returns 0 or -ENOMEM. */
 static int count_samples(struct assembly *a, const struct stack_copy *copy)
 {
 	if (ARRAY_RESERVE_MORE(&a->met, 0, copy->nodes_cnt, &a->met_cap))
@@ -171,8 +171,7 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		return 0;
 	}
 	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
-	    ARRAY_RESERVE_MORE(&p->nodes, base, copy->nodes_cnt, &a->nodes_cap) ||
-	    count_samples(a, copy))
+	    ARRAY_RESERVE_MORE(&p->nodes, base, copy->nodes_cnt, &a->nodes_cap))
 		return -ENOMEM;
 	p->threads[thread] = (struct profile_thread){
 		.pid = copy->pid,
@@ -414,7 +413,9 @@ static int assemble_all(struct assembly *a)
 			break;
 		}
 		memset(more, 0, cnt * sizeof(*more));
-		err = assemble(a, a->copies[i], more);
+		err = count_samples(a, a->copies[i]);
+		if (!err)
+			err = assemble(a, a->copies[i], more);
 	}
 	free(more);
 	free(a->fitted);
