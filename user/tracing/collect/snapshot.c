@@ -127,7 +127,7 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 /* a->met = samples by node of the call stack. Returns 0 or -ENOMEM. */
 static int count_samples(struct assembly *a, const struct stack_copy *copy)
 {
-	if (ARRAY_RESERVE_MORE(&a->met, 0, copy->nodes_cnt, &a->met_cap))
+	if (ARRAY_RESERVE_MORE(&a->met, 0, copy->nodes_cnt + 1, &a->met_cap))
 		return -ENOMEM;
 	memset(a->met, 0, copy->nodes_cnt * sizeof(*a->met));
 	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
@@ -408,7 +408,7 @@ static int assemble_all(struct assembly *a)
 	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
 		uint32_t cnt = a->copies[i]->nodes_cnt;
 
-		if (ARRAY_RESERVE_MORE(&more, 0, cnt, &cap)) {
+		if (ARRAY_RESERVE_MORE(&more, 0, cnt + 1, &cap)) {
 			err = -ENOMEM;
 			break;
 		}
