@@ -144,6 +144,25 @@ static void rules_decide(void **state)
 	check_rules("-pie");
 }
 
+/* A function that nothing but a pointer leads to, beside a number, 0x2000, which would be an
+ * address in the middle of another one: of a file that is loaded anywhere it is no address. */
+static void numbers_beside_pointers_stay_numbers(void **state)
+{
+	static const char code[] =
+		".data\n.quad 0x2000, pointed, 0x2000\n"
+		".section .note.GNU-stack,\"\"\n"
+		".text\n.globl _start\n" RANGE("long", ".skip 0x4000, 0x90\n ret")
+			RANGE("pointed", "ret")
+				RANGE("_start", ".cfi_undefined rip\n call long\n hlt");
+
+	write_bytes("numbers.s", code, sizeof(code) - 1);
+	sh("gcc -nostdlib -pie -o numbers numbers.s");
+	load("numbers");
+	assert_true(found("long")->vaddr < 0x2000);
+	assert_true(is_function(found("pointed")));
+	unload();
+}
+
 /* Names that are there stay. */
 static void exported_names_stay(void **state)
 {
@@ -369,6 +388,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_decide),
+		cmocka_unit_test(numbers_beside_pointers_stay_numbers),
 		cmocka_unit_test(exported_names_stay),
 		cmocka_unit_test(tail_calls_of_imports_join_nothing),
 		cmocka_unit_test(compilers_are_understood),

@@ -13,7 +13,7 @@ struct elf_image;
 /* One PT_LOAD. */
 struct elf_segment {
 	uint64_t vaddr, offset, filesz;
-	bool exec;
+	bool exec, written; /* may be executed; may be written to, and so be relocated */
 };
 
 struct Elf *elf_image__elf(const struct elf_image *img);

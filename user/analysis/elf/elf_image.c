@@ -158,6 +158,7 @@ static int add_segment(struct elf_image *img, const Elf64_Phdr *ph)
 		.offset = ph->p_offset,
 		.filesz = ph->p_filesz,
 		.exec = ph->p_flags & PF_X,
+		.written = ph->p_flags & PF_W,
 	};
 	return 0;
 }

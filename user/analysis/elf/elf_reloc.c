@@ -20,6 +20,13 @@ static void apply_one(const Elf64_Rela *rela, uint32_t relative, uint64_t vaddr,
 		memcpy(bytes + at, &rela->r_addend, sizeof(rela->r_addend));
 }
 
+/* Whether the dynamic linker reads it, in the form that apply_section() knows. */
+static bool is_read(const struct elf_section *sec)
+{
+	return sec->type == SHT_RELA && sec->entsize == sizeof(Elf64_Rela) &&
+	       (sec->flags & SHF_ALLOC) && !(sec->flags & SHF_COMPRESSED);
+}
+
 /* Returns how many entries were read. */
 static uint64_t apply_section(const struct elf_image *img, const struct elf_section *sec,
 			      uint64_t max, uint64_t vaddr, uint8_t *bytes, size_t len)
@@ -54,8 +61,22 @@ void elf_reloc__apply(const struct elf_image *img, uint64_t vaddr, void *bytes, 
 	for (size_t i = 0; i < cnt && left; i++) {
 		const struct elf_section *sec = &sections[i];
 
-		if (sec->type == SHT_RELA && sec->entsize == sizeof(Elf64_Rela) &&
-		    (sec->flags & SHF_ALLOC) && !(sec->flags & SHF_COMPRESSED))
+		if (is_read(sec))
 			left -= apply_section(img, sec, left, vaddr, bytes, len);
 	}
+}
+
+bool elf_reloc__has_all(const struct elf_image *img)
+{
+	const struct elf_section *sections;
+	bool has_some = false;
+	size_t cnt;
+
+	sections = elf_image__sections(img, &cnt);
+	for (size_t i = 0; i < cnt; i++) {
+		if (sections[i].type == SHT_RELR)
+			return false;
+		has_some |= is_read(&sections[i]);
+	}
+	return has_some && !elf_image__is_fixed(img);
 }

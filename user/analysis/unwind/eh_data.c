@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Data is read word by word: one that is a function's address by chance is rarer than one that is
- * meant.
+ * meant. A file that is loaded at any address has addresses only where the dynamic linker writes
+ * them: there no other word is looked at, and nine tenths of mariadbd need not be read.
  */
 #include "unwind/eh_data.h"
 
@@ -56,8 +57,28 @@ static void read_words(struct eh_evidence *ev, const uint64_t *words, size_t cnt
 	}
 }
 
+/* *bytes = the data of the segment from `skip` on, with its pointers filled in; the caller's.
+ * Returns 0 or -errno. */
+static int read_data(const struct eh_evidence *ev, const struct elf_segment *seg, uint64_t skip,
+		     bool relocated, void **bytes)
+{
+	uint64_t size = seg->filesz - skip;
+	int err = 0;
+
+	if (relocated)
+		*bytes = calloc(1, size);
+	else
+		err = elf_image__read_block(ev->img, seg->offset + skip, size, MAX_DATA, bytes);
+	if (!err && !*bytes)
+		err = -ENOMEM;
+	if (!err)
+		elf_reloc__apply(ev->img, seg->vaddr + skip, *bytes, size);
+	return err;
+}
+
 int eh_data__read(struct eh_evidence *ev)
 {
+	bool relocated = elf_reloc__has_all(ev->img);
 	const struct elf_segment *seg;
 	uint64_t left = MAX_DATA;
 	size_t cnt;
@@ -66,20 +87,18 @@ int eh_data__read(struct eh_evidence *ev)
 	for (size_t i = 0; i < cnt; i++) {
 		uint64_t skip = -seg[i].vaddr & 7;
 		uint64_t size = seg[i].filesz;
-		void *bytes;
+		void *bytes = NULL;
 		int err;
 
 		/* Constants may lie beside code. */
-		if (size <= skip || size > left)
+		if (size <= skip || size > left || (relocated && !seg[i].written))
 			continue;
 		left -= size;
-		err = elf_image__read_block(ev->img, seg[i].offset + skip, size - skip, MAX_DATA,
-					    &bytes);
+		err = read_data(ev, &seg[i], skip, relocated, &bytes);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
 			continue;
-		elf_reloc__apply(ev->img, seg[i].vaddr + skip, bytes, size - skip);
 		read_words(ev, bytes, (size - skip) / sizeof(uint64_t));
 		free(bytes);
 	}

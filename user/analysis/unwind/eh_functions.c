@@ -41,6 +41,7 @@ struct finder {
 	uint8_t *verdicts; /* of the ranges */
 	uint32_t *
 		owners; /* by group: the range that is its only function, EH_NOBODY, or AMBIGUOUS */
+	uint64_t *starts; /* of the ranges: where each one's code begins */
 	struct elf_window window;
 	struct eh_function *found;
 	size_t cnt, cap;
@@ -167,14 +168,13 @@ static int add_ranges(struct finder *f)
 {
 	int err = 0;
 
+	f->starts = calloc(f->ev.cnt + 1, sizeof(*f->starts));
+	if (!f->starts)
+		return -ENOMEM;
 	for (size_t i = 0; !err && i < f->ev.cnt; i++) {
-		const struct eh_range *r = &f->ev.ranges[i];
-		uint64_t start;
-
-		if (f->verdicts[i] == VERDICT_NEITHER)
-			continue;
-		start = start_of(f, i);
-		err = add(f, start, r->end - start);
+		f->starts[i] = start_of(f, i);
+		if (f->verdicts[i] != VERDICT_NEITHER)
+			err = add(f, f->starts[i], f->ev.ranges[i].end - f->starts[i]);
 	}
 	return err;
 }
@@ -203,7 +203,7 @@ static void finish(struct finder *f)
 			continue;
 		owner = owner_of(f, i);
 		at = index_at(f, f->ev.ranges[i].start);
-		f->found[at].piece_of = owner == EH_NOBODY ? at : index_at(f, start_of(f, owner));
+		f->found[at].piece_of = owner == EH_NOBODY ? at : index_at(f, f->starts[owner]);
 	}
 }
 
@@ -244,6 +244,7 @@ int eh_functions__find(const struct elf_image *img, const uint64_t *known, size_
 	eh_frame__free(eh);
 	free(f.verdicts);
 	free(f.owners);
+	free(f.starts);
 	if (err) {
 		free(f.found);
 		f.found = NULL;
