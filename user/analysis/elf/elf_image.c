@@ -325,28 +325,35 @@ int elf_image__end_text(const struct elf_image *img, Elf_Data *data)
 	return 0;
 }
 
-/* Unpacks what is behind the header of a packed section. Returns a block with a NUL behind it, or
- * NULL: it is not packed by zstd, damaged, or larger than `max`. */
-static char *unpack_zstd(const struct elf_image *img, const struct elf_section *sec, uint64_t max,
-			 size_t *size)
+/* Whether the section is packed by zstd, and *size = the bytes of what it holds, then. */
+static bool is_packed_by_zstd(const struct elf_image *img, const struct elf_section *sec,
+			      uint64_t *size)
 {
 	Elf64_Chdr header;
-	void *packed = NULL;
-	char *plain = NULL;
-	size_t len = 0;
 
 	if (sec->size <= sizeof(header) ||
-	    elf_image__read_block(img, sec->offset, sec->size, img->size, &packed))
-		return NULL;
-	memcpy(&header, packed, sizeof(header));
+	    elf_image__read(img, sec->offset, &header, sizeof(header)) != sizeof(header))
+		return false;
 	*size = header.ch_size;
-	if (header.ch_type == COMPRESSED_BY_ZSTD && *size && *size <= max)
-		plain = malloc(*size + 1);
+	return header.ch_type == COMPRESSED_BY_ZSTD;
+}
+
+/* Unpacks what is behind the header of a section that is packed by zstd, `size` bytes. Returns a
+ * block with a NUL behind it, or NULL: it is damaged. */
+static char *unpack_zstd(const struct elf_image *img, const struct elf_section *sec, size_t size)
+{
+	void *packed = NULL;
+	char *plain;
+	size_t len = 0;
+
+	if (elf_image__read_block(img, sec->offset, sec->size, img->size, &packed))
+		return NULL;
+	plain = malloc(size + 1);
 	if (plain)
-		len = ZSTD_decompress(plain, *size, (char *)packed + sizeof(header),
-				      sec->size - sizeof(header));
+		len = ZSTD_decompress(plain, size, (char *)packed + sizeof(Elf64_Chdr),
+				      sec->size - sizeof(Elf64_Chdr));
 	free(packed);
-	if (!plain || len != *size) { /* a number that is far too large is an error's */
+	if (!plain || len != size) { /* a number that is far too large is an error's */
 		free(plain);
 		return NULL;
 	}
@@ -360,15 +367,16 @@ size_t elf_image__unpack(const struct elf_image *img, Elf_Scn *scn, uint64_t max
 	struct texts *t = img->texts;
 	Elf_Data *data, *raw;
 	GElf_Shdr header;
+	uint64_t size = 0;
 	char *plain;
-	size_t size;
 
 	if (!sec || t->cnt == MAX_TEXTS || !gelf_getshdr(scn, &header) ||
-	    !(header.sh_flags & SHF_COMPRESSED))
+	    !(header.sh_flags & SHF_COMPRESSED) || !is_packed_by_zstd(img, sec, &size) || !size ||
+	    size > max)
 		return 0;
 	data = elf_getdata(scn, NULL);
 	raw = elf_rawdata(scn, NULL);
-	plain = data && raw ? unpack_zstd(img, sec, max, &size) : NULL;
+	plain = data && raw ? unpack_zstd(img, sec, size) : NULL;
 	if (!plain)
 		return 0;
 	t->items[t->cnt++] = data->d_buf = raw->d_buf = plain;
