@@ -4,10 +4,11 @@
 #include <math.h>
 
 #define APART_NS   500000000
-#define OWN_NS	   8000000 /* own CPU time in all looks, at least */
-#define ERRORS	   2	   /* standard errors that a rate may be higher, */
-#define COST_ERROR 1.3	   /* and what looks have cost */
-#define LEAST_OWN  0.05	   /* the target's part of its CPU time in a look, at least */
+#define OWN_NS	   8000000		     /* own CPU time in all looks, at least, */
+#define PART_NS	   (OWN_NS / LATE_TIMES + 1) /* and in each of the times that they are put in */
+#define ERRORS	   2			     /* standard errors that a rate may be higher, */
+#define COST_ERROR 1.3			     /* and what looks have cost */
+#define LEAST_OWN  0.05 /* the target's part of its CPU time in a look, at least */
 
 void late__note(struct late *l, uint64_t at_ns, uint64_t calls, double own_ns)
 {
@@ -15,7 +16,8 @@ void late__note(struct late *l, uint64_t at_ns, uint64_t calls, double own_ns)
 
 	own_ns = own_ns > 1 ? own_ns : 1;
 	l->last = (double)calls / own_ns;
-	if (!l->cnt || at_ns >= t->from_ns + APART_NS) {
+	/* A look at a target that seldom runs has a millisecond of its time, or none. */
+	if (!l->cnt || (at_ns >= t->from_ns + APART_NS && t->own_ns >= PART_NS)) {
 		t = &l->times[l->cnt++ % LATE_TIMES];
 		*t = (struct late_time){.from_ns = at_ns};
 	}

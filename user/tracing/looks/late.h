@@ -9,7 +9,8 @@
 
 /* All zero at first. */
 struct late {
-	/* Looks that follow each other within half a second are added up. */
+	/* Looks that follow each other within half a second are added up, and so are those that
+	 * have little of the target's own CPU time. */
 	struct late_time {
 		uint64_t from_ns;
 		double calls, own_ns;
