@@ -420,6 +420,35 @@ static void a_wrong_guess(void **state)
 	rates__free(r);
 }
 
+/* Functions 30 and 31 are not called any more, and no window has counted them. Each burst that has
+ * met no call of function 30 says that it is called less; of function 31, which was called once in
+ * ten seconds, bursts could not have met any. */
+static void a_guess_that_bursts_miss(void **state)
+{
+	const double seldom = 1e-10;
+	struct load l = steady();
+	double guess = true_rate(&l, 30);
+	struct rate rates[FUNCTIONS];
+	struct rates *r;
+
+	l.calls[31] = seldom * REQUEST_NS;
+	r = rates_of(&l, 1, 1);
+	l.calls[30] = l.calls[31] = 0;
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		if (f != 30 && f != 31)
+			window(r, &l, f);
+	}
+	for (int bursts = 0; bursts < 20; bursts++) {
+		assert_int_equal(estimate_by_time(r, FUNCTIONS, rates), 0);
+		assert_true(rates[30].guessed && rates[31].guessed);
+		assert_true(fabs(rates[30].per_ns * (bursts + 1) / guess - 1) < 0.01);
+		assert_true(fabs(rates[31].per_ns / seldom - 1) < 0.01);
+		assert_true(rates[30].variance >= 1 && rates[31].variance >= 1);
+		burst(r, &l);
+	}
+	rates__free(r);
+}
+
 /* A function that is called so often that counting it takes most of the time has no windows: bursts
  * alone tell of it. */
 static void what_is_too_dear_to_count(void **state)
@@ -790,6 +819,7 @@ int main(void)
 		cmocka_unit_test(the_only_window),
 		cmocka_unit_test(an_interrupted_window),
 		cmocka_unit_test(a_wrong_guess),
+		cmocka_unit_test(a_guess_that_bursts_miss),
 		cmocka_unit_test(what_is_too_dear_to_count),
 		cmocka_unit_test(what_hides_behind_counting),
 		cmocka_unit_test(a_crowd),

@@ -195,6 +195,19 @@ static void join(struct known *to, const struct known *more)
 	to->off = of_more * more->off + of_to * to->off;
 }
 
+/*
+ * A function is dropped while it is called most: what it did then says less with each burst that
+ * should have met it and has not. Of a program that calls a function 5,000 times each 7 s, 700,000
+ * times a second then, the guess was 100 times as many calls as there were, however many bursts had
+ * met none. A burst in which there would hardly have been a call says nothing.
+ */
+static double guess_after(double per_ns, const struct sums *bursts)
+{
+	double usual = bursts->n > 0 ? per_ns * bursts->x / bursts->n : 0; /* calls in one */
+
+	return per_ns / (1 + bursts->n * (1 - exp(-usual)));
+}
+
 /* Joins what windows (`known`) and bursts tell. */
 static void join_all(const struct estimating *e, struct rate *out)
 {
@@ -231,6 +244,8 @@ static void join_all(const struct estimating *e, struct rate *out)
 		out[i].per_ns = both.per_ns;
 		out[i].variance = variance_of(&both) + FLOOR;
 		out[i].guessed = !(windows->c > 0) && !(bursts->c > 0);
+		if (out[i].guessed && !looks)
+			out[i].per_ns = guess_after(both.per_ns, bursts);
 	}
 }
 
