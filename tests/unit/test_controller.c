@@ -412,6 +412,7 @@ static void the_dearest_goes(void **state)
 	assert_dropped(1, 0, 0);
 	assert_int_equal(world.drops, 1);
 
+	controller__account(controller, &p);
 	assert_int_equal(controller__apply(controller, &p), 0);
 	assert_int_equal(p.drops_cnt, 1);
 	assert_int_equal(p.drops[0].function, HOT);
@@ -690,8 +691,22 @@ static void pauses_do_not_count(void **state)
 	assert_dropped(0, 0, 0);
 	world.cpu_ns += 7 * SECOND;
 	controller__on(controller, now);
-	assert_int_equal(controller__apply(controller, &p), 0);
+	controller__account(controller, &p);
 	assert_int_equal(p.accounting.cpu_ns, SECOND + 40010 * CALL_NS);
+}
+
+/* CPU time is that of the moment in which calls were read, however long it takes until all about
+ * the functions has been found. */
+static void cpu_time_is_of_the_snapshot(void **state)
+{
+	struct profile p = {0};
+
+	begin();
+	live(10, 10, 10);
+	controller__account(controller, &p);
+	live(10, 10, 10);
+	assert_int_equal(controller__apply(controller, &p), 0);
+	assert_int_equal(p.accounting.cpu_ns, SECOND + 30 * CALL_NS);
 }
 
 static pid_t child_that_has_ended(void)
@@ -1138,6 +1153,7 @@ int main(void)
 		TEST(without_a_limit_nothing_goes),
 		TEST(one_call_in_some_is_kept),
 		TEST(links_that_wait_are_tried_again),
+		TEST(cpu_time_is_of_the_snapshot),
 		TEST(pauses_do_not_count),
 		TEST(who_ends_before_the_start_has_no_time),
 		TEST(children_have_what_they_run_from_the_start_on),

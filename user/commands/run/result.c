@@ -147,6 +147,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 		err = collector__snapshot(r->collector, until_ns, &now);
 	if (err)
 		return err;
+	controller__account(r->controller, now);
 	now->start_time = r->start_time;
 	now->duration_ns = until_ns - r->start_ns;
 	now->surveyed_ns = r->surveyed_ns;
@@ -159,7 +160,6 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 		err = describe_lines__apply(r->plan, r->tracer, r->collector, until_ns, now);
 	if (!err)
 		err = controller__apply(r->controller, now);
-	/* The clock goes on while names are looked up. */
 	if (!err && samples__rate(r->samples) && collector__weighed_ns(r->collector))
 		now->accounting.cpu_ns = collector__weighed_ns(r->collector);
 	if (!err)

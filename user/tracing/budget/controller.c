@@ -371,11 +371,15 @@ int controller__estimate(struct controller *s)
 	return bursts__estimate(s->bursts);
 }
 
-int controller__apply(struct controller *s, struct profile *p)
+void controller__account(struct controller *s, struct profile *p)
 {
 	bursts__account(s->bursts, p);
 	p->accounting.cpu_ns = controller__cpu_ns(s);
 	p->accounting.held_ns = tracer__held_ns(s->in->tracer) - s->clock.held_start_ns;
+}
+
+int controller__apply(struct controller *s, struct profile *p)
+{
 	p->max_overhead = 100 * s->in->limit;
 	for (uint32_t f = 0; f < s->functions_cnt && f < p->functions_cnt; f++)
 		p->functions[f].chosen = s->chosen[f];

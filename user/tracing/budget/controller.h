@@ -109,8 +109,11 @@ uint64_t controller__cpu_ns(struct controller *s);
  * Returns 0 or -ENOMEM. */
 int controller__estimate(struct controller *s);
 
-/* Puts CPU time, budget and the functions that were dropped into the profile. Returns 0 or
- * -ENOMEM. */
+/* Puts the target's CPU time up to now, and what bursts took of it, into a profile that has just
+ * been made: clocks go on while the names of its functions are looked up. */
+void controller__account(struct controller *s, struct profile *p);
+
+/* Puts the budget and the functions that were dropped into the profile. Returns 0 or -ENOMEM. */
 int controller__apply(struct controller *s, struct profile *p);
 
 #endif
