@@ -349,6 +349,50 @@ static void test_phases_that_go_on(void **state)
 	}
 }
 
+/* The run's first `i` intervals, of a function that came back in the fifth and has had ten exact
+ * calls in each since. The estimate of its calls before goes on to change, as what samples tell of
+ * them does. */
+static struct profile *run_that_came_back(uint64_t i)
+{
+	struct profile *p = run_so_far(i, OF_INTERVAL * 5 + 1000 * (double)i);
+
+	p->duration_ns = i * INTERVAL_NS;
+	p->nodes[1].stats.calls += i > 5 ? 10 * (i - 5) : 0;
+	fixture_drop(p, (struct profile_drop){
+				.function = 0,
+				.at_ns = 1,
+				.back_ns = i < 5 ? 0 : 5 * INTERVAL_NS - 1,
+			});
+	return p;
+}
+
+/* What is still to be made up for when a function comes back is in no interval: from then on calls
+ * are exact. */
+static void test_what_has_come_back(void **state)
+{
+	for (uint64_t i = 1; i <= 5; i++)
+		next_interval(run_that_came_back(i));
+	for (uint64_t i = 6; i <= 12; i++) {
+		const struct call_stats *s;
+
+		now = run_that_came_back(i);
+		assert_int_equal(profile__interval(now, before, &delta), 0);
+		s = &delta->functions[0].stats;
+		assert_int_equal(s->calls, 10);
+		assert_int_equal(s->burst_calls, 0);
+		assert_true(s->calls_varied == 0);
+		profile__free(before);
+		profile__free(delta);
+		before = now;
+		now = delta = NULL;
+	}
+	/* Dropped once more it is estimated again. */
+	now = run_that_came_back(13);
+	fixture_drop(now, (struct profile_drop){.function = 0, .at_ns = 12 * INTERVAL_NS + 1});
+	assert_int_equal(profile__interval(now, before, &delta), 0);
+	assert_true(delta->functions[0].stats.calls_varied > 0);
+}
+
 /* An interval in which the target has not run has no calls; nor is it told later that it had. */
 static void test_intervals_without_cpu_time(void **state)
 {
@@ -733,6 +777,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_estimates_that_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_phases_that_are_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_phases_that_go_on, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_what_has_come_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_intervals_without_cpu_time, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_first_estimate, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_drops_what_is_no_news, setup, teardown),

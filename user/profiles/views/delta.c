@@ -33,6 +33,7 @@ struct delta {
 	uint32_t *old_threads; /* by thread of `to`: the same one in `before`, or NO_THREAD */
 	uint32_t *old_nodes;   /* by node of `to`: the same path in `before`, or 0 */
 	bool *news;	       /* by node of `to` */
+	bool *exact;	       /* by function: it was in all of the interval, after a drop */
 	int64_t samples;       /* that are new */
 	double share;	       /* of all CPU time of the target, what is new; below 0: not known */
 	double bursts_cnt, new_bursts; /* of the run so far, and of the interval */
@@ -157,13 +158,32 @@ static bool is_estimated(const struct call_stats *s)
 	return s->burst_calls || s->calls_varied > 0;
 }
 
-/* Of a path that was counted up to now, and not estimated, all that is estimated is new. */
+/* What was dropped and has come back before the interval began. */
+static int find_exact(struct delta *d)
+{
+	const struct profile *p = d->to;
+
+	d->exact = calloc(p->functions_cnt + 1, sizeof(*d->exact));
+	if (!d->exact)
+		return -ENOMEM;
+	for (size_t i = 0; i < p->drops_cnt; i++) {
+		const struct profile_drop *drop = &p->drops[i]; /* the function's last one counts */
+
+		d->exact[drop->function] = drop->back_ns && drop->back_ns <= d->before->duration_ns;
+	}
+	return 0;
+}
+
+/* Of a path that was counted up to now, and not estimated, all that is estimated is new; of a
+ * function that is exact again none is, also if there is something left to be made up for. */
 static void subtract_calls(const struct delta *d, uint32_t node, const struct call_stats *before)
 {
 	struct call_stats *now = &d->to->nodes[node].stats;
 	uint64_t news = now->burst_calls, shown, calls;
 
-	if (!d->old_nodes[node] || is_estimated(before))
+	if (d->exact[d->to->nodes[node].function])
+		news = 0;
+	else if (!d->old_nodes[node] || is_estimated(before))
 		news = new_estimate(d, now, before);
 	shown = before->burst_calls + news;
 	calls = now->calls - now->burst_calls + shown;
@@ -171,7 +191,7 @@ static void subtract_calls(const struct delta *d, uint32_t node, const struct ca
 		d->shown->nodes[node].stats.calls = calls;
 		d->shown->nodes[node].stats.burst_calls = shown;
 	}
-	now->calls_varied = new_variance(now, before);
+	now->calls_varied = d->exact[d->to->nodes[node].function] ? 0 : new_variance(now, before);
 	now->calls = calls;
 	subtract(&now->calls, before->calls);
 	subtract(&now->recorded_calls, before->recorded_calls);
@@ -239,7 +259,8 @@ static void subtract_node(struct delta *d, uint32_t node)
 		subtract(&s->sampled_ns, before->sampled_ns);
 		subtract(&s->varied_ns, before->varied_ns);
 		bound_extremes(d, d->to->nodes[node].function, s, before);
-	} else if (is_estimated(s) && d->old_threads[d->to->nodes[node].thread] != NO_THREAD) {
+	} else if (is_estimated(s) && (d->exact[d->to->nodes[node].function] ||
+				       d->old_threads[d->to->nodes[node].thread] != NO_THREAD)) {
 		/* Earlier looks have not met the path; its calls are not all of the interval. */
 		subtract_calls(d, node, &d->before->nodes[0].stats);
 	}
@@ -456,6 +477,8 @@ static int subtract_profile(struct delta *d)
 	if (err)
 		return err;
 	err = match_threads(d);
+	if (!err)
+		err = find_exact(d);
 	if (err)
 		return err;
 	if (d->to->sample_period_ns)
@@ -502,6 +525,7 @@ static int make_delta(const struct profile *now, const struct profile *before,
 	free(d.old_threads);
 	free(d.old_nodes);
 	free(d.news);
+	free(d.exact);
 	if (err)
 		profile__free(d.to);
 	else
