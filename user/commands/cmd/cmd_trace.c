@@ -223,6 +223,27 @@ static void tell_files(const struct run *r)
 			 (unsigned long long)missing);
 }
 
+/* First calls that may be missing. */
+static void tell_begins(const struct life_counts *counts)
+{
+	if (counts->late == 1)
+		log_warn("a process went on with files that it had loaded before their functions "
+			 "had been planned: their first calls may be missing, or all calls of a "
+			 "short program");
+	else if (counts->late)
+		log_warn("%u times a process went on with files that it had loaded before their "
+			 "functions had been planned: their first calls may be missing, or all "
+			 "calls of short programs",
+			 counts->late);
+	if (counts->unheld == 1)
+		log_warn("a program began without a dynamic linker that could be made to wait "
+			 "(static ones have none): its first calls, or all, may be missing");
+	else if (counts->unheld)
+		log_warn("%u programs began without a dynamic linker that could be made to wait "
+			 "(static ones have none): their first calls, or all, may be missing",
+			 counts->unheld);
+}
+
 static void run_stop(struct run *r)
 {
 	struct life_counts counts;
@@ -258,14 +279,7 @@ static void run_stop(struct run *r)
 		log_warn("the kernel did not report %lu begins or ends of system calls on this "
 			 "machine: system calls of the target may be missing",
 			 (unsigned long)skips.system_calls);
-	if (counts.late)
-		log_warn("%u time%s files were loaded before their functions had been planned: "
-			 "first calls, or all of a short program, may be missing",
-			 counts.late, counts.late == 1 ? "" : "s");
-	if (counts.unheld)
-		log_warn("%u time%s a program began without a dynamic linker that could be made to "
-			 "wait (static ones have none): its first calls, or all, may be missing",
-			 counts.unheld, counts.unheld == 1 ? "" : "s");
+	tell_begins(&counts);
 	if (counts.shared)
 		log_warn("%u calls end without their return, as another tool's return probes were "
 			 "on the same functions (--exits=sites does without)",
