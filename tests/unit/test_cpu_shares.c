@@ -43,6 +43,28 @@ static void test_files(void **state)
 	       "  -F 'libz.so.1:*' traces the calls there\n");
 }
 
+/* Where processes begin all the time most may be the dynamic linker's; nobody is told to trace it.
+ */
+static void test_dynamic_linker(void **state)
+{
+	struct profile *p = program("/usr/bin/prog", 300, 300);
+
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib64/ld-linux-x86-64.so.2", 500, 0, 0});
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/libz.so.1", 200, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 30.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "    50.0%  ld-linux-x86-64.so.2\n"
+	       "    20.0%  libz.so.1\n"
+	       "  -F 'libz.so.1:*' traces the calls there\n");
+	p = program("/usr/bin/prog", 500, 500);
+	fixture_cpu_share(p, (struct profile_cpu_share){"/lib/ld-musl-x86_64.so.1", 500, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 50.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "    50.0%  ld-musl-x86_64.so.1\n");
+}
+
 /* Where functions tell the files as well: code in no file is not the program's. */
 static void test_made_by_functions(void **state)
 {
@@ -83,6 +105,14 @@ static void test_code_made_at_run_time(void **state)
 	       "     1.0%  java, not traced\n"
 	       "  functions made at run time are shown by async-profiler, or JDK Flight Recorder "
 	       "(Java)\n");
+	p = program("/usr/lib/erlang/erts-13.1.5/bin/beam.smp", 100, 100);
+	fixture_cpu_share(p, (struct profile_cpu_share){"[anonymous]", 900, 0, 0});
+	expect(p,
+	       "CPU time by 1,000 samples: 10.0% in traced functions themselves; the rest, which\n"
+	       "they may have called:\n"
+	       "    90.0%  code made at run time (by a JIT): in no file, not traced\n"
+	       "  functions made at run time are shown by eprof, or here with erl +JPperf true "
+	       "(Erlang, Elixir)\n");
 	/* Nobody is told to trace these by their names. */
 	p = program("/usr/bin/host", 500, 500);
 	fixture_cpu_share(p, (struct profile_cpu_share){"/memfd:code (deleted)", 250, 0, 0});
@@ -111,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_dynamic_linker),
 		cmocka_unit_test(test_code_made_at_run_time),
 		cmocka_unit_test(test_made_by_functions),
 		cmocka_unit_test(test_little_of_it),

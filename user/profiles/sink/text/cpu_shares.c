@@ -105,6 +105,14 @@ static int print_share(struct printer *pr, const struct share *s, double whole)
 	return width < 0 ? width : 0;
 }
 
+/* It looks up symbols, some hundred thousand times as a program begins: tracing its calls would
+ * make that last seconds. */
+static bool is_dynamic_linker(const struct profile_cpu_share *file)
+{
+	return !strncmp(base_name(file->module), "ld-", strlen("ld-")) ||
+	       !strncmp(base_name(file->module), "ld.so", strlen("ld.so"));
+}
+
 /* The file that has most of what is not traced, if more can be traced by naming it. */
 static int print_advice(struct printer *pr, const struct share *shares, size_t cnt, double whole)
 {
@@ -119,7 +127,7 @@ static int print_advice(struct printer *pr, const struct share *shares, size_t c
 
 		if (shares[i].samples < ADVISE_SHARE * whole)
 			break;
-		if (!is_file(file) || file->probed)
+		if (!is_file(file) || file->probed || is_dynamic_linker(file))
 			continue;
 		fputs("  -F '", pr->out);
 		width = printer__name(pr, base_name(file->module), NAME_COLUMNS);
@@ -134,6 +142,7 @@ static const struct {
 	const char *file; /* the beginning of its name */
 	const char *help;
 } compilers[] = {
+	{"beam", "eprof, or here with erl +JPperf true (Erlang, Elixir)"},
 	{"libjvm.so", "async-profiler, or JDK Flight Recorder (Java)"},
 	{"libnode.so", "node --cpu-prof, or here with node --perf-basic-prof"},
 	{"node", "node --cpu-prof, or here with node --perf-basic-prof"},
