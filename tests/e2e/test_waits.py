@@ -87,6 +87,21 @@ class Waits(harness.TestCase):
         ns = sum(self.below(self.waited(d), "outer", "sleeper", "nap") for d in documents)
         self.assertAlmostEqual(ns / done.counts["sleeper_ns"], 1, delta=0.1)
 
+    def test_no_interval_has_more_time_than_it_lasted(self):
+        """Looking up the first names, as those of libc with its debug information, takes longer than
+        the interval; what is called meanwhile counts in the time that the interval says."""
+        target = self.target("waiting", 1000000)
+        target.go()
+        done = self.run_proftrace(*OPTIONS, "--inlines", "-f", "json", "-i", "0.1", "-d", "1", "-p",
+                                  target.pid)
+        documents = [json.loads(line) for line in done.stdout.splitlines()]
+        self.assertTrue(documents, done)
+        for document in documents:
+            for thread in document["threads"]:
+                ns = sum(node["total_ns"] for node in thread["calls"])
+                # A snapshot is not made in an instant on a busy machine.
+                self.assertLess(ns, document["duration_ns"] * 1.2 + 100e6, document)
+
     def test_alike(self):
         """Return addresses tell places apart, also those that lie farther up the stack than is read
         at once."""

@@ -450,8 +450,10 @@ static int press_keys(struct run *r, bool *quit)
 /* An interval is over. */
 static int show_interval(struct run *r)
 {
-	int err = collect(r);
+	int err = collector__name_waits(r->collector);
 
+	if (!err)
+		err = collect(r);
 	if (err)
 		return err;
 	if (r->server)

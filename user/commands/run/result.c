@@ -478,8 +478,10 @@ int result__last_minute(struct run *r)
 int result__on_demand(struct run *r)
 {
 	char name[PATH_MAX] = "";
-	int err = collector__poll(r->collector);
+	int err = collector__name_waits(r->collector);
 
+	if (!err)
+		err = collector__poll(r->collector);
 	if (err)
 		return err;
 	if (r->live)

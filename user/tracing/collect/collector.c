@@ -418,6 +418,15 @@ int collector__poll(struct collector *c)
 	return reclaim__when_short(c);
 }
 
+int collector__name_waits(struct collector *c)
+{
+	int err = wait_store__read(&c->waits, &c->samples, &c->tables, 0);
+
+	if (err)
+		log_error("cannot name the places of waits: %s", strerror(-err));
+	return err;
+}
+
 void collector__end_gone(struct collector *c, uint64_t now_ns)
 {
 	bpf_tables__end_gone(&c->tables, now_ns);

@@ -135,6 +135,11 @@ void collector__weigh_samples(struct collector *c, uint64_t cpu_ns);
 /* The CPU time, in ns, that collector__weigh_samples() was told last, to which CPU times of paths
  * add up. 0: none was told. */
 uint64_t collector__weighed_ns(const struct collector *c);
+/* Looks up the names of all places where threads have waited so far. The first look-ups read
+ * symbols and debug information, up to a second long: call it before the time of a snapshot is
+ * taken, else the snapshot has calls of a time that is later. Returns 0, or -errno with one line
+ * logged. */
+int collector__name_waits(struct collector *c);
 /* Fetches all samples, when none are taken any more. Returns 0, or -errno with one line logged. */
 int collector__last_samples(struct collector *c);
 /* Tracing was switched off, so no end of a wait is seen any more: those that last end `at_ns`. */
