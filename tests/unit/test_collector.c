@@ -1358,6 +1358,58 @@ static void functions_seen_after_a_reset(void **state)
 	assert_int_equal(collector__functions(collector), 1);
 }
 
+static volatile uint32_t samples_half;
+static volatile struct wire_sample_counts sample_counts[WIRE_CPUS];
+static volatile struct wire_wait_counts wait_counts[WIRE_CPUS];
+
+/* With tables of samples and of places of waits. */
+static int setup_samples(void **state)
+{
+	struct tracer_tables *info = &bpf.info;
+
+	tables_make(64, 256, 256);
+	info->samples_cap = info->waits_cap = 1;
+	bpf.samples = table_new(&info->samples_fd, 2, sizeof(*bpf.samples));
+	bpf.waits = table_new(&info->waits_fd, 1, sizeof(*bpf.waits));
+	info->samples_half = &samples_half;
+	info->sample_counts = sample_counts;
+	info->wait_counts = wait_counts;
+	return collector__new(info, FUNCTIONS, &collector);
+}
+
+static int all_idle(const struct code_place *at, uint32_t *function, void *ctx)
+{
+	*function = IDLE;
+	return 0;
+}
+
+/* A thread has waited outside of calls, and no sample tells of its CPU time: both are of the one
+ * entry that it has outside of calls, or intervals would not find the wait's path in the profile
+ * before, and have its time anew. */
+static void time_that_no_sample_has_met(void **state)
+{
+	struct profile *p;
+
+	collector__resolve_callers(collector, all_idle, NULL);
+	collector__set_sample_period(collector, 1000000, false);
+	collector__weigh_samples(collector, 50000000);
+	bpf.waits[0] = (struct wire_wait){
+		.hash = 1,
+		.state = WIRE_WAIT_READY,
+		.reason = WIRE_REASON_TIMER,
+		.cnt = 1,
+		.ns = 700,
+		.spot = {.pid_tgid = (uint64_t)NOBODY << 32 | NOBODY,
+			 .start_ns = 3,
+			 .comm = "prog"},
+	};
+	p = snapshot(5000);
+	assert_int_equal(p->threads_cnt, 1);
+	assert_int_equal(p->nodes[1].stats.off_ns, 700);
+	assert_int_equal(p->nodes[p->nodes_cnt - 1].stats.sampled_ns, 50000000);
+	profile__free(p);
+}
+
 #define TEST(f)	    cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define TEST_FEW(f) cmocka_unit_test_setup_teardown(f, setup_few_threads, teardown)
 
@@ -1499,6 +1551,8 @@ int main(void)
 		TEST(scaled_calls),
 		TEST(reset_forgets),
 		TEST(functions_seen_after_a_reset),
+		cmocka_unit_test_setup_teardown(time_that_no_sample_has_met, setup_samples,
+						teardown),
 		cmocka_unit_test_setup_teardown(accounts_hold_while_paths_are_made, setup_race,
 						teardown),
 		TEST(lines_add_up),

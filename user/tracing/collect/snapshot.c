@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "attach/costs.h"
+#include "calls/identity.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
 #include "collect/collector_inside.h"
@@ -355,22 +356,36 @@ static int settle_estimates(struct assembly *a)
 	return 0;
 }
 
+/* *thread = what stands for the first thread outside of its calls; made if need be. There is one
+ * for each thread, as intervals are differences of threads that are the same. */
+static int outside_of_first(struct assembly *a, uint32_t *thread)
+{
+	struct profile *p = a->p;
+	struct profile_thread outside = p->threads[0];
+
+	outside.callstack_ns = SAMPLED_OUTSIDE;
+	for (*thread = 0; *thread < p->threads_cnt; (*thread)++) {
+		if (!identity__compare(&p->threads[*thread], &outside))
+			return 0;
+	}
+	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap))
+		return -ENOMEM;
+	p->threads[p->threads_cnt++] = outside;
+	return 0;
+}
+
 /* Gives CPU time outside of calls a path where no sample has met any: of the first thread, as it is
  * not known whose it was. */
 static int add_unmet(struct assembly *a, uint64_t ns)
 {
 	struct profile *p = a->p;
-	struct profile_thread *t;
 	struct profile_node *n;
+	uint32_t thread;
 
-	if (ARRAY_RESERVE(&p->threads, p->threads_cnt, &a->threads_cap) ||
-	    ARRAY_RESERVE(&p->nodes, p->nodes_cnt, &a->nodes_cap))
+	if (outside_of_first(a, &thread) || ARRAY_RESERVE(&p->nodes, p->nodes_cnt, &a->nodes_cap))
 		return -ENOMEM;
-	t = &p->threads[p->threads_cnt];
-	*t = p->threads[0];
-	t->callstack_ns = SAMPLED_OUTSIDE;
 	n = &p->nodes[p->nodes_cnt++];
-	*n = (struct profile_node){.function = a->unmet_function, .thread = p->threads_cnt++};
+	*n = (struct profile_node){.function = a->unmet_function, .thread = thread};
 	n->stats = (struct call_stats){.min_ns = UINT64_MAX, .sampled_ns = ns, .varied_ns = ns};
 	n->stats.self_ns = n->stats.raw_self_ns = n->stats.total_ns = n->stats.raw_total_ns = ns;
 	return 0;
