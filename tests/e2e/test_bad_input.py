@@ -330,6 +330,13 @@ class Faults(harness.TestCase):
                                 "-o", self.path("out"), "--", program("calc-pie")).finish()
             self.assertIn(done.status, (0, ERROR, 127), str(done))
 
+    def test_no_devices(self):
+        """In a chroot /dev may be empty."""
+        done = self.process("unshare", "--mount", "sh", "-c",
+                            'mount -t tmpfs none /dev && exec "$@"', "sh", PROFTRACE, "-q", "-o",
+                            self.path("out"), "--", program("calc-pie"), 3).finish()
+        self.assertEqual((done.status, done.stderr), (0, ""), str(done))
+
     def test_little_memory(self):
         for kilobytes in (8_000, 30_000, 100_000):
             done = self.process("sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", PROFTRACE,

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "attach/links/backend.h"
@@ -66,7 +67,8 @@ static int follow(struct proftrace_bpf *skel, const struct load_spec *spec)
 }
 
 /* Closes the tables of bpf/own_stack.bpf.h, which their programs hold. What libbpf has of them is
- * opened on /dev/null, so that it closes that in the end.
+ * opened on an eventfd instead, so that it closes that in the end. (Not on /dev/null: a chroot may
+ * have no such file.)
  *
  * When the last descriptor of such a table is closed, the kernel takes a reference and has a worker
  * clear the table and give the reference back (prog_array_map_clear() in kernel/bpf/arraymap.c). If
@@ -75,20 +77,20 @@ static int follow(struct proftrace_bpf *skel, const struct load_spec *spec)
  * when listers see many tables go, that hardly happens. Returns 0 or -errno. */
 static int close_stack_tables(struct proftrace_bpf *skel)
 {
-	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int other = eventfd(0, EFD_CLOEXEC);
 	struct bpf_map *map;
-	int err = null < 0 ? -errno : 0;
+	int err = other < 0 ? -errno : 0;
 
 	if (err)
 		return err;
 	bpf_object__for_each_map (map, skel->obj) {
 		if (skeleton__is_own_stack(map) && bpf_map__fd(map) >= 0 &&
-		    dup3(null, bpf_map__fd(map), O_CLOEXEC) < 0) {
+		    dup3(other, bpf_map__fd(map), O_CLOEXEC) < 0) {
 			err = -errno;
 			break;
 		}
 	}
-	close(null);
+	close(other);
 	return err;
 }
 
