@@ -330,6 +330,20 @@ class Faults(harness.TestCase):
                                 "-o", self.path("out"), "--", program("calc-pie")).finish()
             self.assertIn(done.status, (0, ERROR, 127), str(done))
 
+    def test_few_processes(self):
+        """Works, or names the limit, which is nobody's but this user's."""
+        calc, user = self.copy(program("calc-pie")), 100_000 + os.getpid()
+        kept = ",".join("+" + name for name in ("dac_read_search", "sys_ptrace", "cap_38",
+                                                "cap_39", "cap_40"))
+        os.chmod(self.directory, 0o755)
+        for limit in range(1, 7):
+            done = self.process("prlimit", f"--nproc={limit}", "setpriv", f"--reuid={user}",
+                                f"--regid={user}", "--clear-groups", f"--inh-caps={kept}",
+                                f"--ambient-caps={kept}", self.copy(PROFTRACE), "-q", "-f", "json",
+                                "-F", "square", "--", calc).finish()
+            if done.status:
+                self.assert_one_line(done, ERROR, "ulimit -u", "pids.max")
+
     def test_no_devices(self):
         """In a chroot /dev may be empty."""
         done = self.process("unshare", "--mount", "sh", "-c",

@@ -56,6 +56,15 @@ class Doctor(harness.TestCase):
         self.assertIn("/sys/kernel/btf/vmlinux", found["types of the kernel"])
         self.assertIn("all processes", missing("unshare", "-pf", "--mount-proc"))
 
+    def test_few_descriptors(self):
+        """No backend works, and no other kernel would help."""
+        done = self.process("sh", "-c", 'ulimit -n 64 && exec "$@"', "sh", harness.PROFTRACE,
+                            "doctor").finish()
+        self.assertEqual((done.status, done.stderr), (1, ""), str(done))
+        self.assertIn("backend   none works\n", done.stdout)
+        self.assertIn("try `ulimit -n 1024`\n", done.stdout)
+        self.assertNotIn("it came with Linux", done.stdout)
+
     def test_text(self):
         document, done = self.examined(), self.doctor()
         self.assertEqual((done.status, done.stderr), (0, ""), str(done))

@@ -24,6 +24,7 @@
 #include "arch/breakpoint.h"
 #include "elf/elf_image.h"
 #include "elf/lookup.h"
+#include "security/apart.h"
 #include "security/opener.h"
 #include "security/privilege.h"
 #include "target/maps.h"
@@ -234,7 +235,7 @@ static int start_failed(const char *name, int err)
 	else if (err == -ENOENT)
 		log_error("%s: command not found", name);
 	else
-		log_error("cannot run %s: %s", name, strerror(-err));
+		log_error("cannot run %s: %s", name, apart__why_not(err));
 	return err;
 }
 

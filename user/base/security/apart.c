@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "security/apart.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -26,4 +28,12 @@ void apart__go(int socket, const char *name)
 		fcntl(APART_SOCKET, F_SETFD, FD_CLOEXEC);
 	}
 	close_range(APART_SOCKET + 1, ~0u, 0);
+}
+
+const char *apart__why_not(int err)
+{
+	if (err != -EAGAIN)
+		return strerror(-err);
+	return "a limit of processes has been met; see ulimit -u, and pids.max of the control "
+	       "group";
 }

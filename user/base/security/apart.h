@@ -12,4 +12,7 @@
  */
 void apart__go(int socket, const char *name);
 
+/* Why no process, or no thread, can be started, for a message: `err` is a negative errno. */
+const char *apart__why_not(int err);
+
 #endif

@@ -160,7 +160,7 @@ int opener__start(void)
 	}
 	if (!err)
 		return 0;
-	log_error("cannot start the process that opens files: %s", strerror(-err));
+	log_error("cannot start the process that opens files: %s", apart__why_not(err));
 	opener.pid = 0;
 	return err;
 }

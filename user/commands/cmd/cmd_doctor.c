@@ -217,8 +217,9 @@ static void print_text(FILE *out, const struct examination *e)
 			fprintf(out, "yes  %-18s %s\n", b->name,
 				i == e->best ? "used" : "works, not needed");
 		else
-			fprintf(out, "no   %s\n%7s%s\n%7sit came with Linux %s\n", b->name, "",
-				b->why, "", b->since);
+			fprintf(out, "no   %s\n%7s%s\n", b->name, "", b->why);
+		if (!b->works && !b->limited)
+			fprintf(out, "%7sit came with Linux %s\n", "", b->since);
 	}
 	print_features(out, e->features, e->features_cnt);
 	print_features(out, e->needs, DOCTOR_NEEDS);

@@ -27,8 +27,9 @@ struct tracer_trial {
 	const char *name;
 	const char *since; /* the kernel it came with */
 	bool works;
-	bool basic;    /* its programs are those for kernels with fewer helpers (before 6.0) */
-	bool surveys;  /* calls of functions can be counted for a moment, as bursts need (6.6) */
+	bool basic;   /* its programs are those for kernels with fewer helpers (before 6.0) */
+	bool surveys; /* calls of functions can be counted for a moment, as bursts need (6.6) */
+	bool limited; /* it does not work as a limit of ours is too low, not for lack of a kernel */
 	char why[256]; /* not: in a line */
 };
 

@@ -20,6 +20,7 @@
 #include "attach/links/backend.h"
 #include "attach/tracer.h"
 #include "attach/tracer_inside.h"
+#include "security/apart.h"
 #include "target/process.h"
 #include "target/target.h"
 #include "target/whom.h"
@@ -218,35 +219,6 @@ static int load_backend(struct tracer *tr, uint32_t number, const struct tracer_
 	return err ? err : end_backend(tr, backend__at(number));
 }
 
-bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out)
-{
-	const struct backend *backend = backend__at(index);
-	const struct target nobody = {0};
-	struct tracer tr = {0};
-	const char *reason;
-	int err;
-
-	if (!backend)
-		return false;
-	refusal__listen();
-	err = load_backend(&tr, index, opts, &nobody);
-	*out = (struct tracer_trial){.name = backend->name,
-				     .since = backend->needs,
-				     .works = !err,
-				     .basic = backend->lacks,
-				     .surveys = backend->survey};
-	if (!err) {
-		unload_backend(&tr);
-		return true;
-	}
-	reason = refusal__reason();
-	snprintf(out->why, sizeof(out->why), "%s",
-		 reason				? reason
-		 : !backend__in_kernel(backend) ? "not in this kernel"
-						: strerror(-err));
-	return true;
-}
-
 /* Before 6.10 a link's process filter let other threads through: BPF checks again. */
 static int allow_processes(struct tracer *tr, const struct target *t)
 {
@@ -284,6 +256,54 @@ static bool memory_is_little(void)
 	       (!getrlimit(RLIMIT_AS, &space) && space.rlim_cur < LEAST_SPACE);
 }
 
+/* What a limit, or whoever has killed a process of ours, did not let us do; NULL: neither of them.
+ */
+static const char *limit_met(int err)
+{
+	if (err != -EPERM && err != -EMFILE && memory_is_little())
+		return "not enough memory to load BPF programs; a limit is too low: see ulimit -d "
+		       "and ulimit -v";
+	if (err == -ENOMEM || err == -E2BIG)
+		return NULL;
+	if (err == -EMFILE || files_are_few())
+		return "not enough files can be open for BPF programs and tables; try "
+		       "`ulimit -n 1024`";
+	if (err == -EAGAIN)
+		return apart__why_not(err);
+	return err == -EOWNERDEAD ? "the process that holds the probes has been killed" : NULL;
+}
+
+bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_trial *out)
+{
+	const struct backend *backend = backend__at(index);
+	const struct target nobody = {0};
+	struct tracer tr = {0};
+	const char *limit, *reason;
+	int err;
+
+	if (!backend)
+		return false;
+	refusal__listen();
+	err = load_backend(&tr, index, opts, &nobody);
+	*out = (struct tracer_trial){.name = backend->name,
+				     .since = backend->needs,
+				     .works = !err,
+				     .basic = backend->lacks,
+				     .surveys = backend->survey};
+	if (!err) {
+		unload_backend(&tr);
+		return true;
+	}
+	limit = backend__in_kernel(backend) ? limit_met(err) : NULL;
+	reason = limit ? limit : refusal__reason();
+	out->limited = limit != NULL;
+	snprintf(out->why, sizeof(out->why), "%s",
+		 reason				? reason
+		 : !backend__in_kernel(backend) ? "not in this kernel"
+						: strerror(-err));
+	return true;
+}
+
 /* `backend` is the last that was tried. */
 static int load_failed(const struct backend *backend, int err)
 {
@@ -293,16 +313,10 @@ static int load_failed(const struct backend *backend, int err)
 	else if (!backend__in_kernel(backend))
 		log_error("this kernel has no %s links (Linux %s or later)", backend->name,
 			  backend->needs);
-	else if (err != -EPERM && err != -EMFILE && memory_is_little())
-		log_error("not enough memory to load BPF programs; a limit is too low: see "
-			  "ulimit -d and ulimit -v");
+	else if (limit_met(err))
+		log_error("%s", limit_met(err));
 	else if (err == -ENOMEM || err == -E2BIG)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
-	else if (err == -EMFILE || files_are_few())
-		log_error("not enough files can be open for BPF programs and tables; try "
-			  "`ulimit -n 1024`");
-	else if (err == -EOWNERDEAD)
-		log_error("the process that holds the probes has been killed");
 	else if (!backend->sign && !refusal__reason())
 		log_error("cannot probe by trace events: %s; they take a kernel with "
 			  "CONFIG_UPROBE_EVENTS, and its tracefs",

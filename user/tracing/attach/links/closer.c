@@ -212,6 +212,7 @@ int closer__new(struct closer **out)
 {
 	struct closer *c = calloc(1, sizeof(*c));
 	pthread_t thread;
+	int err;
 
 	if (!c)
 		return -ENOMEM;
@@ -225,10 +226,11 @@ int closer__new(struct closer **out)
 	pthread_cond_init(&c->done, NULL);
 	pthread_cond_init(&c->go_on, NULL);
 	c->last = &c->first;
-	if (pthread_create(&thread, &c->attr, begin_all, c)) {
+	err = -pthread_create(&thread, &c->attr, begin_all, c);
+	if (err) {
 		pthread_attr_destroy(&c->attr);
 		free(c);
-		return -ENOMEM;
+		return err;
 	}
 	*out = c;
 	return 0;

@@ -17,7 +17,7 @@ struct closer;
 struct near;
 struct trace_events;
 
-int closer__new(struct closer **out); /* 0 or -ENOMEM */
+int closer__new(struct closer **out); /* 0, -ENOMEM, or -EAGAIN: no thread can be started */
 /* Takes the descriptor over, of a link with so many probes; 0: unknown, and nobody waits for them.
  */
 void closer__close(struct closer *c, int fd, uint32_t probes);

@@ -312,6 +312,8 @@ static int keep_file(struct links *l, struct fds *file)
 	return 0;
 }
 
+static const struct fds no_fds;
+
 /* What is served. */
 struct service {
 	struct links links;
@@ -420,14 +422,53 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 	return alive;
 }
 
+/* Answers a request with `why`, -errno. False: the other side has gone, or wants links although
+ * nothing was loaded. */
+static bool refuse_one(int socket, const struct request *req, int why)
+{
+	const struct refusal refusal = {0};
+	struct load_spec spec;
+	struct near near;
+
+	if (req->kind == UNLOAD)
+		return true;
+	if (req->kind == BE_NEAR)
+		return fd_message__receive_all(socket, &near, sizeof(near));
+	if (req->kind == LINK)
+		return false;
+	if (req->kind == LOAD && !fd_message__receive_all(socket, &spec, sizeof(spec)))
+		return false;
+	if (!fd_message__send(socket, &why, sizeof(why), &no_fds))
+		return false;
+	return req->kind != LOAD || fd_message__send(socket, &refusal, sizeof(refusal), &no_fds);
+}
+
+/* Refuses whatever is asked for, until the other side has gone. */
+static void refuse(int socket, int why)
+{
+	struct request req;
+	struct fds fds;
+	bool alive = true;
+
+	while (alive && fd_message__receive(socket, &req, sizeof(req), &fds) == sizeof(req)) {
+		fds__close(&fds);
+		alive = refuse_one(socket, &req, why);
+	}
+}
+
 /* Serves until the other side has gone. */
 static void serve(int socket, struct trace_events *events)
 {
 	struct service s = {.links.events = events};
+	int err = closer__new(&s.links.closer);
 	struct request req;
 	struct fds fds;
-	bool alive = !closer__new(&s.links.closer);
+	bool alive = true;
 
+	if (err) {
+		refuse(socket, err);
+		return;
+	}
 	while (alive && fd_message__receive(socket, &req, sizeof(req), &fds) == sizeof(req)) {
 		if (req.kind == UNLOAD)
 			unload(&s);
@@ -435,8 +476,6 @@ static void serve(int socket, struct trace_events *events)
 			alive = obey(socket, &s, &req, &fds);
 		fds__close(&fds);
 	}
-	if (!s.links.closer)
-		return;
 	unload(&s);
 	/* The target's own child may be its debugger, for ever. */
 	for (uint64_t i = 0; i < STAY_US / LOOK_AGAIN_US && links_close(&s.links); i++)
@@ -491,7 +530,8 @@ int link_holder__new(bool events, bool system_calls, struct link_holder **out)
 	if (!err && k->pid < 0)
 		err = -errno;
 	if (err) {
-		log_error("cannot start the process that holds the probes: %s", strerror(-err));
+		log_error("cannot start the process that holds the probes: %s",
+			  apart__why_not(err));
 		if (pair[0] >= 0) {
 			close(pair[0]);
 			close(pair[1]);
@@ -525,8 +565,6 @@ uint64_t link_holder__making_ns(const struct link_holder *k)
 {
 	return process__first_thread_ns(k->pid);
 }
-
-static const struct fds no_fds;
 
 /* Asks for something; data that belongs to it may follow. False: the link holder has gone. */
 static bool ask(struct link_holder *k, const struct request *req, const struct fds *fds)
