@@ -351,6 +351,12 @@ class Faults(harness.TestCase):
                             self.path("out"), "--", program("calc-pie"), 3).finish()
         self.assertEqual((done.status, done.stderr), (0, ""), str(done))
 
+    def test_no_sys(self):
+        done = self.process("unshare", "--mount", "sh", "-c",
+                            'mount -t tmpfs none /sys && exec "$@"', "sh", PROFTRACE, "--",
+                            program("calc-pie")).finish()
+        self.assert_one_line(done, ERROR, "/sys is not there", "mount -t sysfs")
+
     def test_little_memory(self):
         for kilobytes in (8_000, 30_000, 100_000):
             done = self.process("sh", "-c", f'ulimit -v {kilobytes}; exec "$@"', "sh", PROFTRACE,

@@ -307,7 +307,9 @@ bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_
 /* `backend` is the last that was tried. */
 static int load_failed(const struct backend *backend, int err)
 {
-	if (access("/sys/kernel/btf/vmlinux", R_OK))
+	if (access("/sys/kernel", F_OK))
+		log_error("/sys is not there; try `mount -t sysfs sysfs /sys`");
+	else if (access("/sys/kernel/btf/vmlinux", R_OK))
 		log_error("this kernel has no BTF (/sys/kernel/btf/vmlinux); it needs "
 			  "CONFIG_DEBUG_INFO_BTF=y");
 	else if (!backend__in_kernel(backend))
