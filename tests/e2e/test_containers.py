@@ -175,6 +175,18 @@ class Containers(harness.TestCase):
             with self.subTest(what=what):
                 self.refused("hidepid", *hidden, *what)
 
+    def test_processes_hidden_from_capabilities(self):
+        """A user with our capabilities is not of root's group, which sees all processes."""
+        target = self.target("steps")
+        kept = ",".join("+" + name for name in ("dac_read_search", "sys_ptrace", "cap_38",
+                                                "cap_39", "cap_40"))
+        os.chmod(self.directory, 0o755)
+        self.refused("hidepid=0", "unshare", "--mount", "sh", "-c",
+                     'mount -t proc -o hidepid=invisible proc /proc && exec "$@"', "sh", "setpriv",
+                     f"--reuid={harness.NOBODY}", f"--regid={harness.NOBODY}", "--clear-groups",
+                     f"--inh-caps={kept}", f"--ambient-caps={kept}", self.copy(PROFTRACE), "-p",
+                     target.pid)
+
     def test_samples(self):
         """A second of libz: its code is found by the process's number."""
         script = "\n".join(("import os, time, zlib",

@@ -17,12 +17,13 @@ struct pid_namespace {
 
 struct pid_namespace process__namespace(void);
 
-/* Whether a process is there, but not in /proc: with hidepid=ptraceable that shows only those that
- * one may trace, and who reads it here has no such right any more. */
+/* Whether a process is there, but not in /proc: with hidepid that shows only those that one may
+ * trace, and who reads it here has no such right any more. Root's group sees all of them, but not
+ * with hidepid=ptraceable. */
 bool process__is_hidden(pid_t pid);
-#define PROCESS_HIDDEN                                                        \
-	" is hidden, as /proc is mounted with hidepid=ptraceable; `mount -o " \
-	"remount,hidepid=invisible /proc` shows processes to root"
+#define PROCESS_HIDDEN                                                                       \
+	" is hidden, as /proc is mounted with hidepid; `mount -o remount,hidepid=invisible " \
+	"/proc` shows processes to root, hidepid=0 to everybody"
 
 /* What /proc/PID/status says. */
 struct process_status {
