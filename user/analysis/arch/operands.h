@@ -47,7 +47,7 @@ enum operation {
 	OPERATION_BREAKPOINT,
 };
 
-/* Where control goes. */
+/* Where control goes after the instruction. */
 enum operand_flow {
 	OPERAND_FLOW_NEXT,
 	OPERAND_FLOW_CALL,

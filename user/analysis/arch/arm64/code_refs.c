@@ -71,8 +71,8 @@ int arm64_refs__visit(__attribute__((unused)) struct prefix_memo *plain, const u
 	return err;
 }
 
-/* Of a stub: adrp x16, page; ldr x17, [x16, #place]; add x16, x16, #place; br x17. The first of
- * them, for what binds lazily, stores two registers before that. Landing pads and nops may be
+/* Instructions of a stub: adrp x16, page; ldr x17, [x16, #place]; add x16, x16, #place; br x17.
+ * With lazy binding the first stub stores two registers before these. Landing pads and nops may be
  * around them. */
 bool arm64_refs__is_stubs(const uint8_t *bytes, size_t size)
 {

@@ -21,7 +21,7 @@ int breakpoint__hit(pid_t pid, uint64_t *vaddr)
 
 	if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &data))
 		return -errno;
-	/* It is behind the breakpoint, which has one byte. */
+	/* rip is behind the breakpoint (int3), which is one byte long. */
 	*vaddr = --regs.rip;
 	return ptrace(PTRACE_SETREGSET, pid, NT_PRSTATUS, &data) ? -errno : 0;
 }

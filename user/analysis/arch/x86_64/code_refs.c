@@ -224,8 +224,8 @@ bool x86_64_refs__is_stubs(const uint8_t *bytes, size_t size)
 			continue;
 		}
 		ref.kind = REF_END;
-		/* What a stub that binds lazily pushes for the dynamic linker: a number; and what
-		 * the first of them pushes for all, through a pointer. */
+		/* A stub that binds lazily pushes its number for the dynamic linker; the first stub
+		 * pushes, through a pointer, what all others need. */
 		if (in.opcode == PUSH_IMM || (in.opcode == GROUP5 && in.raw.modrm.reg == 6))
 			continue;
 		if (!read_ref(&in, &ref) || (ref.kind != REF_SLOT && in.opcode != JMP_NEAR))

@@ -296,7 +296,7 @@ static bool classify_flow(const struct insn_fields *f, struct insn *out)
 
 #define FIRST_PAGE 4096
 
-/* Of `mov $0, address`: whether the address is that of the first page, and not of a segment. */
+/* Whether a `mov $0, address` writes to the first page: an absolute address, without a segment. */
 static bool is_in_first_page(const struct insn_fields *f)
 {
 	bool absolute =
@@ -498,9 +498,9 @@ static void recall(const struct decoder *d, int slot, const uint8_t *bytes, stru
 		out->slot = distance;
 }
 
-/* Which of the branches it is that have a distance of 4 bytes, and no prefix: of call, jmp and 16
- * kinds of jcc the number; -1: it is none. All is the same of those of a kind, but the distance.
- * *opcode: bytes of that. */
+/* The kind of a branch with a distance of 4 bytes and no prefix: 0 and 1 for call and jmp, 2 to 17
+ * for the jcc; -1: another instruction. Branches of one kind differ in their distance only.
+ * *opcode: how many bytes the opcode has. */
 static int branch_kind(const uint8_t *bytes, size_t len, unsigned int *opcode)
 {
 	*opcode = 1;

@@ -46,8 +46,8 @@ static bool twobyte_dear(uint8_t op)
 	}
 }
 
-/* Of the maps behind those what computes on registers is as fast as the rest; what gathers, or
- * speaks to the system, is not. */
+/* In the opcode map 0f38 gathers, and what speaks to the system, are slow; what computes on
+ * registers is as fast as other instructions. */
 static bool map_0f38_dear(uint8_t op)
 {
 	return (op >= 0x80 && op <= 0x93) || op >= 0xf8;

@@ -35,10 +35,10 @@ void insn_uprobe__classify_nop(const struct insn_fields *f, const uint8_t *bytes
 void insn_uprobe__classify_nop10(const struct insn_fields *f, const uint8_t *bytes,
 				 struct insn *out);
 
-/* As insn.may_become_call. */
+/* For insn.may_become_call. */
 bool insn_uprobe__may_become_call(const struct insn_fields *f, const struct insn *in);
 
-/* As insn.dear. */
+/* For insn.dear. */
 bool insn_cost__is_dear(const ZydisDecodedInstruction *in, const struct insn_fields *f);
 
 #endif

@@ -12,8 +12,8 @@ _Static_assert(ARCH_AHEAD >= STEP + 8, "bytes are read behind the end");
 
 typedef uint8_t vector __attribute__((vector_size(16)));
 
-/* Where in 16 places an instruction that loads the stack pointer may begin, by its first three
- * bytes; a pop by a push before it. What may_load() wants is among it. */
+/* Marks those of 16 places where an instruction that loads the stack pointer may begin, by its
+ * first three bytes; a pop by a push before it. All that may_load() accepts is marked. */
 static vector find_candidates(const uint8_t *bytes)
 {
 	vector rex, opcode, operand, wide, by_reg, by_rm, other;

@@ -11,7 +11,7 @@
 #define RSP OPERAND_STACK_POINTER
 #define RBP OPERAND_FRAME_POINTER
 
-/* Of one byte, two or five. */
+/* Whether the code begins with a nop of one, two or five bytes. */
 static bool is_probe_nop(const uint8_t code[ARCH_PROBE_NOP])
 {
 	static const uint8_t nop5[ARCH_PROBE_NOP] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
