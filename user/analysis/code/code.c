@@ -179,7 +179,7 @@ int code_decode(struct code_decoder *d, const struct code_piece *pieces, size_t 
 		reached += pieces[i].size;
 	}
 	if (code->bad) {
-		/* What follows the bad bytes is unknown; so is where it may jump to. */
+		/* Code behind the bad bytes is unknown, and may jump to anywhere. */
 		code_scan__lose_track(&s);
 		if (code->sites_cnt)
 			code->sites_cnt = code->sites[0].offset ? 0 : 1;

@@ -185,8 +185,9 @@ static int scan_indirect(struct code_scan *s, const struct insn *in, uint64_t va
 		entries = jump_tables__follow(&s->tables, &table, s->d->read, s->d->read_ctx,
 					      take_target, s);
 		s->unread_table |= entries == 0;
-		/* Where the frame is gone, an array of functions is likelier. In a switch the probe
-		 * would do no harm: unless the stack pointer is at the slot, it is no leave. */
+		/* Once the frame is gone, a tail call through an array of functions is likelier
+		 * than a switch. An exit probe does no harm if it is a switch after all: a jump is
+		 * an exit only if the stack pointer is at the slot. */
 		if (entries || in->flow != FLOW_JMP_REG || !s->torn_down) {
 			s->code->exits_missing |= entries == 0;
 			return entries < 0 ? entries : 0;

@@ -11,7 +11,7 @@ struct elf_image;
 struct insn_decoder;
 struct linkage;
 
-/* Where it is looked up. Zero it, set what is given, and clear it after use. */
+/* The object that is looked at. Zero it, set what is given, and clear it after use. */
 struct instrumentation {
 	const struct elf_image *img;
 	const struct instrumented *noted; /* NULL: nothing */

@@ -22,7 +22,7 @@ void jump_tables__begin(struct jump_tables *t, uint32_t limit)
 	t->bound.limit_age = 0;
 }
 
-/* Where the table of this operand lies, or 0. */
+/* The address of the jump table that the operand reads; 0: not known. */
 static uint64_t table_vaddr(const struct jump_tables *t, const struct insn *in)
 {
 	if (in->table_base == INSN_NO_REG)

@@ -29,7 +29,7 @@ struct known_values {
 	bool compared, equal; /* what the last comparison has come to, if that is known */
 };
 
-/* As a function begins. */
+/* Sets what is known at a function's first instruction. */
 void known_values__begin(struct known_values *v);
 
 /* An instruction at `vaddr` that runs on behind itself. */

@@ -26,7 +26,7 @@ struct landing_pads {
 	bool outside; /* some landing pad lies outside the pieces */
 };
 
-/* Where landing pads are read from; all borrowed. */
+/* The tables that tell of landing pads; all borrowed. */
 struct pads_source {
 	const struct elf_image *img;
 	const struct eh_frame *eh;     /* NULL: there are no unwind tables, hence no landing pads */
@@ -42,11 +42,12 @@ int landing_pads__read(struct landing_pads *p, const struct pads_source *from,
 		       struct code_piece *pieces, size_t cnt);
 void landing_pads__clear(struct landing_pads *p);
 
-/* Where an exception out of the call that ends at the vaddr `end` goes: on, to a handler, or to an
- * end of the program. */
+/* Whether an exception out of the call that ends at the vaddr `end` goes on, to a handler, or ends
+ * the program. */
 enum lsda_fate landing_pads__fate(const struct landing_pads *p, uint64_t end);
 
-/* Where an exception lands that comes out of the call that ends at `end`; 0: nowhere here. */
+/* The vaddr of the landing pad for an exception out of the call that ends at `end`; 0: none here.
+ */
 uint64_t landing_pads__landing(const struct landing_pads *p, uint64_t end);
 
 #endif

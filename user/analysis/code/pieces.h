@@ -30,7 +30,7 @@ struct piece_bytes {
 
 void piece_bytes__clear(struct piece_bytes *b);
 
-/* Where functions are read from; all borrowed. */
+/* The tables that tell which code a function has; all borrowed. */
 struct piece_source {
 	struct elf_pages *pages;
 	const struct symtab *tab;

@@ -27,7 +27,7 @@
 #define MAX_SLOTS   32
 #define EPILOGUE    24 /* instructions, at most, from a switch to where it leads */
 
-/* Where a function keeps copies of the stack pointer. */
+/* Registers and slots in which a function keeps copies of the stack pointer. */
 struct copies {
 	bool ever[REGISTERS];	 /* somewhere a register is loaded with the stack pointer */
 	bool now[REGISTERS];	 /* it was loaded last with one that had been copied or kept */
