@@ -31,7 +31,7 @@ struct dwarf_units {
 	bool split;		  /* some are left out, in files of their own */
 };
 
-/* As dwarf_file__open(); -ENOENT if they are of no code, too, or -ENOMEM. */
+/* Returns what dwarf_file__open() does; -ENOENT also if the units describe no code; or -ENOMEM. */
 int dwarf_units__open(struct dwarf_units *u, const struct elf_image *img, const char *root);
 void dwarf_units__close(struct dwarf_units *u); /* accepts one that is all 0 */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which inlined functions hold an address: the entries of its function are walked, but those alone
- * that hold it. */
+/* Finds the inlined functions that hold an address: walks the entries of its function, but only
+ * into those that hold the address. */
 #include <dwarf.h>
 
 #include "dwarf/line_table.h"

@@ -190,7 +190,8 @@ static void read_header(struct header *h)
 	if (c->bad)
 		return;
 	c->end = c->at + size;
-	/* Of instructions: their length, how many at once (4), is_stmt, two for special opcodes. */
+	/* Five bytes on instructions: their length, how many at once (since version 4), is_stmt,
+	 * and two for special opcodes. */
 	dwarf_take(c, h->version >= 4 ? 5 : 4);
 	size = dwarf_fixed(c, 1);
 	dwarf_take(c, size ? size - 1 : 0); /* how many operands each opcode has */

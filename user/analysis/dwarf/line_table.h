@@ -107,8 +107,8 @@ int line_table__traits(struct line_table *t, uint64_t vaddr, struct function_tra
  */
 int line_table__place(struct line_table *t, uint64_t vaddr, struct line_row *out);
 
-/* Where functions were inlined whose name `matches`: calls `fn` with the address of the code, the
- * enclosing function's name, and the call. Ends as line_table__each() does. */
+/* Finds inlined calls of functions whose name `matches`: calls `fn` with the address of the code,
+ * the enclosing function's name, and the call. Ends as line_table__each() does. */
 typedef bool (*line_name_matcher)(void *ctx, const char *name);
 typedef int (*line_inline_visitor)(void *ctx, uint64_t begin, uint64_t end, const char *function,
 				   const struct line_inline *call);

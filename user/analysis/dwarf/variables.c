@@ -55,7 +55,7 @@ void variables__free(struct variables *v)
 	free(v);
 }
 
-/* Where a variable lies that has one place for the whole run. */
+/* The address of a variable that has one place for the whole run. */
 static bool address_of(Dwarf_Die *die, uint64_t *vaddr)
 {
 	Dwarf_Attribute location, address;

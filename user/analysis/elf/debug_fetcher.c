@@ -77,7 +77,8 @@ static int progress(struct debuginfod_client *client, long a, long b)
 {
 	uint64_t now = now_ns();
 
-	/* As if it was killed: told to end, the library notes that no server has the file. */
+	/* End as if killed: after an orderly end the library would note that no server has the
+	 * file. */
 	if (is_alone())
 		_exit(1);
 	/* Before anything has come, `a` counts how often we were called. */
@@ -142,7 +143,7 @@ static bool answer(int socket, int fd, const struct library *lib)
 	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(reply);
 }
 
-/* Where the library keeps files: in the home of whom we have become; nobody has none. */
+/* Has the library keep files in the home of the user that we have become; nobody has no home. */
 static void choose_cache(const struct passwd *pw, bool is_nobody)
 {
 	if (is_nobody)

@@ -12,8 +12,8 @@ struct elf_image;
  */
 int debug_file__find(const struct elf_image *img, const char *root, struct elf_image **out);
 
-/* As debug_file__find(); if there is none on this machine, asks the servers of DEBUGINFOD_URLS for
- * it: see debug_fetch.h. */
+/* Like debug_file__find(); if this machine has no such file, asks the servers of DEBUGINFOD_URLS
+ * for it: see debug_fetch.h. */
 int debug_file__open(const struct elf_image *img, const char *root, struct elf_image **out);
 
 #endif

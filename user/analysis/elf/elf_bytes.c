@@ -130,7 +130,7 @@ void elf_pages__free(struct elf_pages *p)
 	free(p);
 }
 
-/* Which page holds the byte at `offset`, and has been read. */
+/* The index of the page that holds the byte at `offset`; reads the page if need be. */
 static size_t page_at(struct elf_pages *p, uint64_t offset)
 {
 	uint64_t number = offset / PAGE_SIZE + 1;

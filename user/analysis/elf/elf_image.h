@@ -23,7 +23,7 @@ struct elf_image;
  * -ENOMEM, -EIO, with one line logged that says what is wrong and what to try.
  */
 int elf_image__open(int fd, const char *label, struct elf_image **out);
-/* As elf_image__open(), of a file that need not be ELF: logs at debug level only. */
+/* Like elf_image__open(), for a file that need not be ELF: logs at debug level only. */
 int elf_image__try(int fd, const char *label, struct elf_image **out);
 void elf_image__free(struct elf_image *img); /* accepts NULL */
 
