@@ -34,8 +34,8 @@ struct bindings_object {
 int bindings__new(const struct bindings_object *objects, size_t cnt, struct bindings **out);
 void bindings__free(struct bindings *b); /* accepts NULL */
 
-/* Which object defines `name` for object number `from`. BINDING_OBJECT: sets *object and *vaddr (0:
- * the function is chosen when it is bound). */
+/* The object that defines `name` for object number `from`. BINDING_OBJECT: sets *object and *vaddr
+ * (0: the function is chosen when it is bound). */
 enum binding bindings__of(const struct bindings *b, uint32_t from, const char *name,
 			  uint32_t *object, uint64_t *vaddr);
 

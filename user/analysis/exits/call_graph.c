@@ -35,7 +35,7 @@ void call_graph__free(struct call_graph *g)
 	free(g);
 }
 
-/* Where the node is in the table, or the free place for it. */
+/* The node's place in the table, or the free place for it. */
 static uint32_t *place_of(struct call_graph *g, uint32_t object, uint64_t vaddr)
 {
 	uint64_t hash = (vaddr ^ (uint64_t)object << 48) * 0x9e3779b97f4a7c15;

@@ -230,7 +230,7 @@ static bool may_be_final(const struct insn *in)
 	return in->flow == FLOW_NEXT || in->flow == FLOW_JMP || in->flow == FLOW_JCC;
 }
 
-/* Where the slot is before the instruction, from where it is behind it. */
+/* Finds the slot's place before an instruction, from its place behind the instruction. */
 static void place_before(struct node *n, const struct node *next)
 {
 	int64_t up = next->up;
@@ -572,7 +572,7 @@ int early_exits__find(struct early_exits *e, const struct code_piece *pieces, si
 		err = cover(e);
 	if (!err)
 		err = use_groups(e);
-	/* What cannot be looked at as a whole stays as it is. */
+	/* Exits of a function that cannot be looked at as a whole stay as they are. */
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	return replace(e, code);

@@ -8,7 +8,7 @@
 #include "plan/plan_lines.h"
 #include "util/array.h"
 
-/* Where a probe is. */
+/* The place of a probe. */
 struct place {
 	uint32_t object;
 	uint64_t offset;

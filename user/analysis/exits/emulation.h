@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which `ret`s, and which instructions at entries, our programs do not emulate after all. */
+/* Takes emulation by our programs back from `ret`s and entries that have another probe, too. */
 #ifndef PROFTRACE_EXITS_EMULATION_H
 #define PROFTRACE_EXITS_EMULATION_H
 

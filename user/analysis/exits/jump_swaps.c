@@ -46,7 +46,7 @@ struct look {
 	struct walk *walks[MAX_DEPTH + 1]; /* room for one of each depth; NULL: none yet */
 };
 
-/* Where the ways from some place lead to. */
+/* What is met on the ways that begin at some place. */
 struct outcome {
 	bool jumps; /* to another buffer than `own` */
 	bool soon;  /* the same, and hardly anything was called before */

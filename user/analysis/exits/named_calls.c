@@ -122,7 +122,7 @@ enum role named_calls__role_of_transfer(const struct named_calls *c, const struc
 	return named_calls__role_of_slot(c, end + t.distance);
 }
 
-/* Where to read from, to know what is known at `vaddr`. */
+/* The vaddr to read from, so that values are known at `vaddr`. */
 uint64_t named_calls__begin(const struct named_calls *c, uint64_t vaddr)
 {
 	const struct eh_range *range = c->eh ? eh_frame__at(c->eh, vaddr) : NULL;

@@ -50,8 +50,8 @@ void named_calls__clear(struct named_calls *c);
 /* The code at `vaddr`, of which *size bytes follow in its segment; NULL: none. */
 const uint8_t *named_calls__code(const struct named_calls *c, uint64_t vaddr, size_t *size);
 
-/* Where to read from, to know what is known at `vaddr`: where its function begins, if there are
- * unwind rules. */
+/* The vaddr to read from, so that values are known at `vaddr`: the begin of its function, if there
+ * are unwind rules. */
 uint64_t named_calls__begin(const struct named_calls *c, uint64_t vaddr);
 
 /* The function that the pointer at `slot` leads to. */

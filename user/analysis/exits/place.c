@@ -99,8 +99,8 @@ static bool overlaps(int64_t from, int64_t size, int32_t below)
 	return from < WORD - (int64_t)below && from + size > -(int64_t)below;
 }
 
-/* Where the operand's address lies, in bytes below the return address; PLACE_UNKNOWN if something
- * that varies is added to it. */
+/* The operand's address, in bytes below the return address; PLACE_UNKNOWN if something that varies
+ * is added to it. */
 static int32_t address_of(const struct place *p, const struct operand *op)
 {
 	int32_t base = pointer_of(p, op->base);
@@ -265,7 +265,7 @@ static bool set_stack_pointer(const struct operands *in, struct place *p)
 	}
 }
 
-/* Where a register points that the instruction loads, if that can be told. */
+/* The place that a loaded register points to; PLACE_UNKNOWN: it cannot be told. */
 static int32_t loaded(const struct operands *in, const struct place *p, int reg)
 {
 	int32_t at = pointer_of(p, reg);

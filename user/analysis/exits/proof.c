@@ -234,7 +234,8 @@ struct proof_note *proofs__note(const struct proofs *pr, uint64_t vaddr, const s
 	struct noting noting = {pr, code, pads, notes, &note, false};
 	int err = note_calls(&noting, false);
 
-	/* What runs behind a handler is of interest only if an exception can get there. */
+	/* Handlers, and landing pads outside the function, only matter if an exception can get
+	 * there. */
 	note.impossible |= noting.pads_run && pads->outside;
 	if (!err && noting.pads_run)
 		err = note_calls(&noting, true);

@@ -25,7 +25,7 @@ static const char unseen[] = "has code that nothing is seen to lead to";
 static const char unknown[] = "its return address is not followed on this architecture";
 static const char too_large[] = "is too large to be followed";
 
-/* Where control comes to behind a call. */
+/* The instruction behind a call, and the stack as it is there. */
 struct step {
 	size_t at;
 	struct place place;
@@ -195,7 +195,7 @@ static bool follow_call(struct look *l, uint64_t next, const struct place *p)
 	return !pad || !find(l, pad, &at) || arrive(l, at, &behind);
 }
 
-/* Where control goes from there. */
+/* Follows the instruction's flow: notes where control goes next, or a doubt. */
 static bool follow_flow(struct look *l, const struct operands *in, size_t at, struct place *p)
 {
 	size_t offset = at;

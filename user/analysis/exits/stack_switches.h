@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which objects switch stacks, whatever they call that. */
+/* Finds the objects that switch stacks, whatever their functions are called. */
 #ifndef PROFTRACE_EXITS_STACK_SWITCHES_H
 #define PROFTRACE_EXITS_STACK_SWITCHES_H
 

@@ -42,7 +42,7 @@ struct tails {
 	bool names_read; /* the object has functions that call mcount() */
 };
 
-/* Where one function jumps to. */
+/* The functions that one function jumps to. */
 struct targets {
 	uint64_t vaddrs[MAX_TARGETS];
 	size_t cnt;
@@ -191,7 +191,7 @@ static const char *doubt_of(struct tails *t, uint64_t vaddr, int depth)
 			doubt = doubt_of_all(t, &targets, depth + 1);
 		t->states[at] = doubt ? DOUBTFUL : FINE;
 	}
-	/* Where functions jump to each other in a circle, none of them is sure. */
+	/* Functions that jump to each other in a circle are all doubtful. */
 	return t->states[at] == FINE ? NULL : to_looker;
 }
 
