@@ -10,7 +10,7 @@
 
 struct plan_lines;
 
-/* Where a function begins in the source. */
+/* The line of source on which a function begins. */
 struct line_start {
 	const char *file; /* as in struct plan_line: the same file has one pointer only */
 	uint32_t line;

@@ -59,7 +59,7 @@ static void hide_beginnings(struct line_judge *j, const struct line_function *in
 
 	if (!in->f->entry.restarts)
 		return;
-	/* It is in one place only, or it would not be known as such. */
+	/* The branch to the function's begin is one edge only: else `restarts` would not be set. */
 	for (size_t k = 0; k < j->segs->edges_cnt; k++) {
 		if (j->segs->edges[k].to == in->vaddr)
 			from = j->segs->edges[k].from;
@@ -89,7 +89,8 @@ static void choose_entry(struct line_judge *j, const struct line_function *in)
 	}
 	if (!last)
 		return;
-	/* Of a line that goes on there no run is missed. */
+	/* Another line before the entry site would miss runs; the same line, if it goes on, does
+	 * not. */
 	for (uint32_t i = 0; i + 1 < last; i++) {
 		struct line_choice *c = &j->choices[segs[i].key];
 

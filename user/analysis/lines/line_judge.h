@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which lines of a function can be counted, and which of its segments have to be seen for that.
- * Pure computation. Inside lines/ only. */
+/* Decides which lines of a function can be counted, and which of its segments have to be seen for
+ * that. Pure computation. Inside lines/ only. */
 #ifndef PROFTRACE_LINES_LINE_JUDGE_H
 #define PROFTRACE_LINES_LINE_JUDGE_H
 

@@ -21,7 +21,7 @@ struct line_put {
 	uint32_t function; /* in plan.functions */
 	bool approximate;  /* see struct plan_line */
 	bool aside;	   /* the same, of all its lines */
-	/* Where the function is declared; NULL: nobody wants to know. */
+	/* The line that declares the function; NULL: nobody wants to know. */
 	const char *declared_file;
 	uint32_t declared_line;
 	const struct line_keys *keys;

@@ -83,7 +83,7 @@ static size_t find_labels(const struct planner *pl, const struct plan_function *
 	return cnt;
 }
 
-/* Which of the function's lines are wanted. */
+/* Notes which of the function's lines are wanted. */
 static int choose_lines(struct planner *pl, const struct symbol *sym)
 {
 	bool all = line_specs__name_function(pl->specs, pl->fobj, sym);

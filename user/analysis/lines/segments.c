@@ -166,7 +166,7 @@ static int add_insn(struct build *b, const struct insn *in, uint64_t vaddr, size
 	int err = 0;
 
 	b->block += new_block;
-	/* What is of no line belongs to what ran before it. */
+	/* An instruction without a line (key 0) belongs to the line before it. */
 	if (new_block || (key && key != b->seg->key))
 		err = begin_segment(b, vaddr, at, key, new_block);
 	if (err)
