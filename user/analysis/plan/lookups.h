@@ -14,7 +14,7 @@ struct plan_names {
 	uint64_t bytes; /* of all items */
 };
 
-/* Where a function is in its source; the strings are the object's. */
+/* A function's place in its source; the strings are the object's. */
 struct plan_place {
 	const char *file; /* NULL: unknown */
 	uint32_t line;

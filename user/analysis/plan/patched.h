@@ -25,7 +25,7 @@ extern const char patched__reason[];
 int patched__look(struct plan *p, const struct target *t, const struct plan_options *opts,
 		  const bool *asked);
 
-/* As patched__look(), at one object of the plan. */
+/* Like patched__look(), at one object of the plan. */
 int patched__look_at(struct plan *p, const struct target *t, const struct plan_options *opts,
 		     uint32_t object);
 

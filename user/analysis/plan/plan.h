@@ -66,14 +66,14 @@ struct plan_function {
 		       */
 };
 
-/* Where a region begins or ends, or a mark is. */
+/* A place where a region begins or ends, or that has a hook. */
 struct plan_site {
 	uint64_t offset;       /* in the file */
 	uint64_t semaphore;    /* file offset of the count of those who look; 0: none */
 	const char *arguments; /* what the probe's note says of its values; "": nothing */
 	const char *reason;    /* why this instruction */
 	uint8_t site;	       /* enum site_class */
-	/* Where the region's frame is: bytes above the stack or frame pointer. */
+	/* The region's frame: bytes above the stack or frame pointer. */
 	uint16_t up;
 	bool by_frame_pointer;
 	bool called;  /* it is in code of its own, which is called where the region begins or ends
@@ -88,7 +88,7 @@ struct plan_exit {
 	bool steps; /* costs a second trap, unless: */
 	/* A `ret` that our program emulates, as the kernel lets it write registers. */
 	bool emulated;
-	/* As in struct code_exit. */
+	/* See struct code_exit. */
 	bool early, by_frame_pointer;
 	uint16_t up;
 	uint64_t target; /* where it jumps to, in the file; 0: nowhere, or it is not known */

@@ -41,8 +41,8 @@ struct plan_line_site {
 	/* at_entry: the line that the function is declared on, if that has no code; it runs with
 	 * each call. Index in lines + 1; 0: none that is wanted. */
 	uint32_t declared;
-	/* It lies at the function's entry probe or before it: it has no probe, its function's entry
-	 * stands for it. At most one of a function. */
+	/* The line lies at the function's entry probe or before it. It has no probe of its own: the
+	 * entry stands for it. At most one line of a function. */
 	bool at_entry;
 	/* The function can be left by this very instruction (ret, jump out), which may thus have an
 	 * exit probe too: that may be called first. */

@@ -15,7 +15,7 @@ static bool is_in_file(const struct plan_function *f)
 	return !f->outside && (f->kind == PLAN_FUNCTION || f->kind == PLAN_CALLER);
 }
 
-/* Where the function is, or the free slot where it would be. */
+/* The function's place in the table, or the free place where it would be. */
 static uint32_t *slot_of(const struct planned *t, const struct plan *p, uint32_t object,
 			 uint64_t offset)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions of files the plan has, by where they are: a hash table that grows with the plan.
- * Of tens of thousands each sampled one is sought once. */
+/* A hash table of the plan's functions, by file and offset; it grows with the plan. A profile may
+ * have tens of thousands of sampled functions, each of which is looked up once. */
 #ifndef PROFTRACE_PLAN_PLANNED_H
 #define PROFTRACE_PLAN_PLANNED_H
 

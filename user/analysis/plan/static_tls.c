@@ -24,7 +24,7 @@ struct look {
 	pid_t pid;
 };
 
-/* Where an object lies in memory. */
+/* A search for an object's place in memory. */
 struct base_search {
 	const struct target_object *obj;
 	const struct elf_image *img;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the libraries of a process have their thread-local variables. */
+/* Finds thread-local variables of a process's libraries. */
 #ifndef PROFTRACE_PLAN_STATIC_TLS_H
 #define PROFTRACE_PLAN_STATIC_TLS_H
 

@@ -242,7 +242,8 @@ int plan_callers__system_calls(struct plan_callers *c, struct plan *p, uint32_t 
 	return err;
 }
 
-/* Those with names of our own. -ENOSPC: there are too many. */
+/* The entry for `name` of `outside`, such as a JIT's function; made at the first call. -ENOSPC:
+ * there are too many. */
 static int find_named(struct plan_callers *c, struct plan *p, const char *outside, const char *name,
 		      uint32_t *function)
 {

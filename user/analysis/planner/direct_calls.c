@@ -36,7 +36,7 @@ static int compare_places(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Where the object's functions begin, in order; NULL: no memory. */
+/* The offsets of the object's functions, in order; NULL: no memory. */
 static struct place *list_places(const struct plan *p, uint32_t object, size_t *cnt)
 {
 	struct place *places = calloc(p->functions_cnt + 1, sizeof(*places));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions of the plan a function's own code calls, as far as its instructions name them. */
+/* Tells which functions of the plan a function's own code calls, as far as its instructions name
+ * them. */
 #ifndef PROFTRACE_PLANNER_DIRECT_CALLS_H
 #define PROFTRACE_PLANNER_DIRECT_CALLS_H
 

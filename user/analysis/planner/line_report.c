@@ -41,7 +41,7 @@ static int look_at_row(void *ctx, const struct line_row *row, uint64_t end)
 	return 0;
 }
 
-/* Where a function has been inlined, and where its own lines are. */
+/* A search for places where a function has been inlined, and for lines of its own. */
 struct inline_search {
 	const struct line_spec *spec;
 	struct line_table *table;
@@ -155,7 +155,7 @@ static int report_file(const struct plan *p, const struct target *t, enum log_le
 	}
 	nearest = s.above && (!s.below || s.above - spec->to <= spec->from - s.below) ? s.above
 										      : s.below;
-	/* That a library has some says nothing of the program. */
+	/* A library's line table is no sign that the program has one. */
 	any &= s.exists || p->objects[meant_object(p, t, spec)].lines.table != NULL;
 	if (!any)
 		report_no_table(p, t, level, spec);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where planned functions are in their source. */
+/* Finds the place of planned functions in their source. */
 #ifndef PROFTRACE_PLANNER_LOCATE_H
 #define PROFTRACE_PLANNER_LOCATE_H
 

@@ -171,7 +171,7 @@ bool other_files__is_stripped(const struct plan *p, uint32_t object)
 
 	for (size_t i = 0; i < cnt; i++)
 		nameless += symtab__at(tab, i)->nameless;
-	/* What it exports has names whatever was stripped. */
+	/* Exported functions keep their names in a stripped file, so some names prove nothing. */
 	return nameless > cnt / 2;
 }
 

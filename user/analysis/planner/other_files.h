@@ -17,7 +17,7 @@ struct target;
 
 #define OTHER_FILES_TEXT 512
 
-/* Which mapped files have functions that the glob matches, and the -F that means them:
+/* Finds mapped files with functions that the glob matches, and says the -F that means them:
  * "libc.so.6 has it: -F 'libc.so.6:malloc'". Returns `buf`, "" if none has. */
 char *other_files__find(const struct plan *p, const struct target *t, const char *func, char *buf,
 			size_t size);
@@ -36,7 +36,7 @@ bool other_files__is_stripped(const struct plan *p, uint32_t object);
 /* Says of programs that are stripped where their names are. */
 void other_files__tell(const struct plan *p, const struct target *t);
 
-/* Where the names of a stripped object's functions can be had. Returns `buf`. */
+/* Says where a stripped object's function names can be had. Returns `buf`. */
 char *other_files__names(const struct target *t, uint32_t object, char *buf, size_t size);
 
 #endif

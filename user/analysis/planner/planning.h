@@ -16,7 +16,7 @@ struct planning {
 	const struct target *target;
 	struct filter *filter;
 	const struct plan_options *opts;
-	/* What the code that may run can do to return addresses. */
+	/* Dangers for return probes in the code that may run. */
 	const struct exit_context *exits;
 	struct proofs *proofs; /* that functions may have return probes all the same; NULL: none */
 };

@@ -47,7 +47,7 @@ void return_crash__look(const struct planning *pn, uint32_t index)
 	if (ours)
 		return;
 	planned->crash = of_others;
-	/* Else few functions would have return probes. */
+	/* If return probes are unsafe in this target anyway, few functions would have had any. */
 	if (!exits__return_unsafe(pn->exits))
 		log_info("%s has return probes of another run already: exits are seen at their "
 			 "sites, which costs more",

@@ -275,7 +275,7 @@ static bool sees_exits_early(const struct worker *w)
 	       label_after(w->obj->tab, index) >= sym->vaddr + sym->size;
 }
 
-/* Where the function's first static probe is, from its start; UINT32_MAX: it has none. */
+/* The distance of the first static probe from the function's start; UINT32_MAX: it has none. */
 static uint32_t first_probe(const struct plan_object *obj, const struct symbol *sym)
 {
 	size_t at = LOWER_BOUND(obj->probes_cnt, i, obj->probes[i] < sym->vaddr);
