@@ -49,7 +49,7 @@ struct region_flow {
 	size_t window_len;
 	size_t looked; /* at instructions, for all regions */
 	bool lost;     /* not all code could be followed */
-	/* Where exceptions land in the function that was asked for last. */
+	/* The landing pads of the function that was asked for last. */
 	struct lsda lsda;
 	const struct eh_range *lsda_of;
 	bool lsda_read;
@@ -167,8 +167,8 @@ static bool meets_end(struct region *r, uint64_t vaddr)
 	return met;
 }
 
-/* Where the function, or its piece, that has the instruction ends: what runs on to there has called
- * something that does not return. */
+/* The end of the function, or its piece, that has the instruction. Code that runs on to there has
+ * called something that does not return. */
 static uint64_t end_of_function(const struct region_flow *f, uint64_t vaddr)
 {
 	const struct eh_range *here = f->eh ? eh_frame__at(f->eh, vaddr) : NULL;

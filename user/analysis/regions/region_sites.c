@@ -157,8 +157,8 @@ struct place {
 	struct red_zone_proof proof;
 };
 
-/* Where the kernel makes calls of 5-byte nops: the one at the candidate, or right behind the
- * single nop there, is the site if nothing is kept in the red zone. Returns NULL or an obstacle. */
+/* For kernels that make calls of 5-byte nops: the site is such a nop at the candidate, or right
+ * behind a single nop there, if nothing is kept in the red zone. Returns NULL or an obstacle. */
 static const char *look_at_nop5(struct regions *r, const char *root, const struct candidate *c,
 				struct place *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where in the code a region begins and ends: which instruction has the probe, and where the frame
- * is. Inside regions/ only. */
+/* Chooses the instructions to probe at a region's begin and end, and finds the region's frame.
+ * Inside regions/ only. */
 #ifndef PROFTRACE_REGIONS_REGION_SITES_H
 #define PROFTRACE_REGIONS_REGION_SITES_H
 
@@ -21,8 +21,8 @@ int region_sites__find_entered(struct regions *r);
  * -ENOMEM. */
 int region_sites__find_frames(struct regions *r);
 
-/* Where clang compiles C, a scope of proftrace.h ends in code of its own, which is called: endbr64,
- * the probe, ret. */
+/* Whether the region ends in code of its own, which is called: endbr64, the probe, ret. clang makes
+ * such code of a scope of proftrace.h in C. */
 bool region_sites__is_called_end(const struct regions *r, const struct candidate *c);
 
 /* Chooses the instruction to probe. Returns NULL, or the reason why there is none. */

@@ -171,7 +171,7 @@ static bool is_same_region(const struct candidate *a, const struct candidate *b)
 	return !strcmp(a->name, b->name) && (a->role == PROBE_MARK) == (b->role == PROBE_MARK);
 }
 
-/* Where the region of the candidate ends in the order. */
+/* The index behind the last candidate of the same region. */
 static size_t region_end(const struct regions *r, size_t from)
 {
 	size_t to = from;
@@ -354,8 +354,8 @@ static int add_region(struct regions *r, const char *root, size_t from, size_t t
 
 static bool is_wanted(struct regions *r, const struct candidate *c)
 {
-	/* What was asked for as a probe is wanted unless it is to be left out; patterns that match
-	 * it have found something anyway. */
+	/* A region that was asked for as a probe (--usdt) is wanted unless it is to be left out.
+	 * Asking the filter also notes that its patterns have found something. */
 	bool named = filter__wants_region(r->filter, c->name);
 
 	return c->forced ? !filter__leaves_region(r->filter, c->name) : named;

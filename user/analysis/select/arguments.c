@@ -129,7 +129,7 @@ static const char *parse_named(const char *at, struct argument *arg)
 	return parse_form(at, arg) ? NULL : BAD_FORM;
 }
 
-/* Of libraries' names: those that recordings may have in names of values. */
+/* The characters of libraries' names that recordings may have in names of values. */
 static const char library_characters[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+-.";
 

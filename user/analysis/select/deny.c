@@ -173,7 +173,7 @@ enum deny_verdict deny__verdict(const struct symbol *sym, const char **reason)
 {
 	const struct rule *worst = rule_for(sym->name, sym->is_go);
 
-	/* It may be setjmp(), or what switches stacks. */
+	/* A function without a name may be setjmp(), or switch stacks. */
 	if (sym->nameless) {
 		*reason = unknown;
 		return DENY_UNKNOWN;

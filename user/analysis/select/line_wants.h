@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions of an object --lines concerns. */
+/* Tells which functions of an object --lines concerns. */
 #ifndef PROFTRACE_SELECT_LINE_WANTS_H
 #define PROFTRACE_SELECT_LINE_WANTS_H
 

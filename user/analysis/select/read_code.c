@@ -32,7 +32,7 @@ static const char *name_of(const struct symbol *sym, size_t n)
 	return n <= sym->aliases_cnt ? sym->aliases[n - 1] : NULL;
 }
 
-/* Where the symbol PREFIX, REST is; 0: there is none. */
+/* The vaddr of the symbol whose name is `prefix` and then `rest`; 0: there is none. */
 static uint64_t find(const struct symtab *tab, const char *prefix, const char *rest)
 {
 	size_t len = strlen(prefix);

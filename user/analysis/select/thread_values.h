@@ -23,7 +23,7 @@ struct thread_value_place {
 	char why[THREAD_VALUES_WHY]; /* not found; "": nobody has such a variable */
 };
 
-/* Where the functions and regions of one object find thread-local variables. */
+/* What functions and regions of one object need to find thread-local variables. */
 struct thread_values {
 	const struct elf_image *img;
 	/* Finds a variable in what the same processes have mapped: in files whose name or SONAME
