@@ -27,8 +27,8 @@
 #define TLSG_SIZE	 8
 #define TLSG_ONLY_OFFSET (-TLSG_SIZE)
 
-/* Where goid lies, from this minor version on. 1.10 dropped a field before it, 1.23 added one
- * (syscallbp), 1.25 dropped one (gobuf.ret). */
+/* The offset of goid in struct g, from this minor version on. 1.10 dropped a field before it, 1.23
+ * added one (syscallbp), 1.25 dropped one (gobuf.ret). */
 static const struct {
 	int minor;
 	uint32_t offset;

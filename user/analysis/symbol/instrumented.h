@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a compiler says that it has left room for instrumentation: the sections that its options
- * -fpatchable-function-entry, -mrecord-mcount and -fxray-instrument make. */
+/* Finds the room for instrumentation that compilers note in sections, as
+ * -fpatchable-function-entry, -mrecord-mcount and -fxray-instrument have them do. */
 #ifndef PROFTRACE_SYMBOL_INSTRUMENTED_H
 #define PROFTRACE_SYMBOL_INSTRUMENTED_H
 

@@ -24,15 +24,15 @@ struct symtab;
  */
 int symtab__load(const struct elf_image *img, const char *root, struct symtab **out);
 
-/* Those of the file's own .symtab and .dynsym alone: for a look at names, which reads no other file
- * and no code. Returns 0, or -errno, silently. */
+/* Loads the symbols of the file's own .symtab and .dynsym alone: for a look at names, which reads
+ * no other file and no code. Returns 0, or -errno, silently. */
 int symtab__load_named(const struct elf_image *img, struct symtab **out);
 void symtab__free(struct symtab *tab); /* accepts NULL; all strings go with it */
 
 size_t symtab__count(const struct symtab *tab);
 const struct symbol *symtab__at(const struct symtab *tab, size_t index);
-/* Where the names come from, for messages: ".symtab", ".dynsym", "/usr/lib/debug/...", joined by
- * " + "; "" if there are none. */
+/* The sources of the names, for messages: ".symtab", ".dynsym", "/usr/lib/debug/...", joined by " +
+ * "; "" if there are none. */
 const char *symtab__source(const struct symtab *tab);
 
 #endif

@@ -13,7 +13,7 @@ const char *system_call__error_name(uint32_t number);
 /* Why a thread waits in it: enum wire_reason, or what else of it tells (WIRE_CALL_*). */
 uint8_t system_call__reason(uint32_t number);
 
-/* Which descriptor it is about: enum wire_call_file. */
+/* The argument of the call that is a descriptor: enum wire_call_file. */
 uint8_t system_call__file(uint32_t number);
 
 /* "[lock]" and so on, of an enum wire_reason. */

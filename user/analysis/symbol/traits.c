@@ -223,7 +223,7 @@ struct finding {
 	const struct evidence *why; /* of the gravest trait so far */
 };
 
-/* Which trait is named first: the one that leaves least choice. */
+/* The trait that leaves least choice of exits is named first: the highest number. */
 static int gravity(unsigned traits)
 {
 	if (traits & TRAIT_GO)

@@ -77,8 +77,7 @@ static const char *take_string(struct rest *r)
 	return at;
 }
 
-/* Where it is in the file: within a segment that is loaded to be written, as the kernel wants it.
- */
+/* Finds a semaphore's place in the file: the kernel wants it in a segment that is writable. */
 static bool find_semaphore(const struct elf_image *img, uint64_t vaddr, uint64_t *offset)
 {
 	size_t cnt;

@@ -255,7 +255,7 @@ int launch__fork(char *const argv[], struct launch **out)
 	err = l->pid < 0 ? -errno : 0;
 	close(report[1]);
 	l->report = report[0];
-	/* As long as we have the privileges to trace it, we wait until it is. */
+	/* Waiting ends when the child can be traced: we have the privileges for that only now. */
 	if (!err && read(l->report, &err, sizeof(err)) != sizeof(err))
 		err = -ECHILD;
 	if (err) {

@@ -34,7 +34,7 @@ int maps__for_each_mapping(pid_t pid, int (*fn)(const struct mapping *m, void *c
  * read (silently: the caller knows whether the process had to exist). */
 int maps__for_each(pid_t pid, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx);
 
-/* As maps__for_each(), of a list that is open already (for fuzzing): anything may be in it. */
+/* Like maps__for_each(), for a list that is open already (for fuzzing): anything may be in it. */
 int maps__parse(FILE *f, int (*fn)(const struct mapped_file *file, void *ctx), void *ctx);
 
 /* Opens the very file behind a mapping, whatever its path leads to now (it may be deleted,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which package of the distribution a file belongs to: for advice. */
+/* Finds the package of the distribution that a file belongs to: for advice. */
 #ifndef PROFTRACE_TARGET_PACKAGE_H
 #define PROFTRACE_TARGET_PACKAGE_H
 
@@ -9,7 +9,7 @@
  * -ENOENT: no package has it, or this machine has no dpkg. */
 int package__of(const char *path, char *name, size_t size);
 
-/* As package__of(), with dpkg's lists in the folder `lists`: for tests. */
+/* Like package__of(), with dpkg's lists in the folder `lists`: for tests. */
 int package__of_lists(const char *lists, const char *path, char *name, size_t size);
 
 #endif

@@ -60,7 +60,7 @@ struct look {
 	bool debugged;
 	struct area *areas;
 	size_t areas_cnt, areas_cap;
-	/* Where the kernel has calls of its own lead to, one page each. */
+	/* Pages of the kernel that probes at 5-byte nops call into. */
 	uint64_t *trampolines;
 	size_t trampolines_cnt, trampolines_cap;
 };
@@ -343,7 +343,8 @@ struct elsewhere {
 	uint64_t bytes;
 };
 
-/* Where the segment's code is in memory, if `own` is an area of it or of a segment beside it. */
+/* The address of the segment's code in memory, told by `own`, an area of it or of a segment beside
+ * it; 0: not known. */
 static uint64_t start_of(const struct area *own, const struct patch_search *s,
 			 const struct elf_segment *segment)
 {

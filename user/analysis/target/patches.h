@@ -18,7 +18,7 @@ struct file_range {
 	uint64_t from, to; /* [from, to) in a file */
 };
 
-/* Where the memory of some process differs from the file; in order, apart from each other. */
+/* Places in the file where the memory of some process differs; in order, apart from each other. */
 struct patches {
 	struct file_range *items;
 	size_t cnt, cap;

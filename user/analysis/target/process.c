@@ -198,7 +198,7 @@ static bool read_stat(const char *path, char *text, size_t size)
 	return true;
 }
 
-/* Where a field of /proc/PID/stat begins, from STAT_STATE on; NULL: it is not there. */
+/* The begin of a field of /proc/PID/stat, from STAT_STATE on; NULL: it is not there. */
 static const char *stat_field(const char *text, int number)
 {
 	const char *at = strrchr(text, ')'); /* behind the name, which may have spaces */

@@ -25,7 +25,7 @@ bool process__is_hidden(pid_t pid);
 	" is hidden, as /proc is mounted with hidepid; `mount -o remount,hidepid=invisible " \
 	"/proc` shows processes to root, hidepid=0 to everybody"
 
-/* What /proc/PID/status says. */
+/* Contents of /proc/PID/status. */
 struct process_status {
 	char comm[64], state;
 	pid_t tgid, tracer; /* tracer 0: none */
@@ -95,8 +95,8 @@ void process__names(const pid_t *pids, size_t cnt, struct process_names *out);
 /* One of these that a debugger is at; 0: none. */
 pid_t process__debugged_of(const struct process_names *of);
 
-/* As process__debugged_of(), or one that has the name of one of these, as children have that they
- * have forked. Looks at all processes of the machine, only at what everybody may read. */
+/* Like process__debugged_of(), and any process that has the name of one of these, as children have
+ * that they have forked. Looks at all processes of the machine, only at what everybody may read. */
 pid_t process__debugged_like(const struct process_names *of);
 
 /* The parent of /proc/PID/root-relative paths, into `buf`: "" if the process sees the same root

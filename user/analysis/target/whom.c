@@ -74,8 +74,8 @@ static const char *group_of(const struct whom_spec *spec, enum cgroup_by *by, co
 	return spec->unit ? spec->unit : spec->cgroup ? spec->cgroup : spec->container;
 }
 
-/* Of what the kernel knows of a process that begins a program: comm, its file's name, its group and
- * its user. */
+/* Makes the conditions that the kernel checks when a process begins a program: comm, the file's
+ * name, the control group and the user. */
 static int make_begins(struct whom *w)
 {
 	struct whom_begins *b = &w->begins;

@@ -13,7 +13,7 @@
 
 #define WHOM_MOST 4096 /* processes that are taken at once */
 
-/* As options say it; what is not given is NULL or 0. All that are given must hold. */
+/* The options that choose processes; NULL or 0: not given. All that are given must hold. */
 struct whom_spec {
 	const pid_t *pids; /* one of these, or */
 	size_t pids_cnt;
