@@ -11,7 +11,7 @@
 
 #define MAX_REMEMBERED 16 /* states, one in the other; compilers need one */
 
-/* Of DWARF's expressions. */
+/* Opcodes of DWARF's expressions. */
 enum {
 	OP_DEREF = 0x06,
 	OP_AND = 0x1a,
@@ -22,8 +22,8 @@ enum {
 	OP_BREG0 = 0x70,
 };
 
-/* Where the kernel's signal frame has them, from the stack pointer of the handler's return on:
- * uc_mcontext of struct ucontext (arch/x86/include/uapi/asm/sigcontext.h). */
+/* Saved registers in the kernel's signal frame, in bytes above the stack pointer of the handler's
+ * return: uc_mcontext of struct ucontext (arch/x86/include/uapi/asm/sigcontext.h). */
 #define UCONTEXT_RBP 120
 #define UCONTEXT_RSP 160
 #define UCONTEXT_RIP 168

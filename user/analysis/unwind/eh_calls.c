@@ -73,8 +73,8 @@ static int visit_entry(void *ctx, const struct code_ref *ref)
 	return ref->kind == REF_END || ref->kind == REF_JUMP ? STOP : 0;
 }
 
-/* Where code from `vaddr` on must end: at the next range, the next function, or its segment's end.
- */
+/* The most bytes of code from `vaddr` on: up to the next range, the next function, or the segment's
+ * end. */
 static uint64_t limit_of(const struct follower *f, uint64_t vaddr)
 {
 	const struct eh_evidence *ev = f->ev;

@@ -12,7 +12,7 @@ struct elf_image;
 
 #define EH_NOBODY UINT32_MAX
 
-/* Of one range. */
+/* What code tells of the start of one range of unwind rules. */
 struct eh_start {
 	bool called;	    /* directly, from another range or its own */
 	bool taken;	    /* its address is: it may be called through a pointer */
@@ -76,7 +76,7 @@ int eh_evidence__add(struct eh_evidence *ev, struct eh_evidence *more);
 /* The first range that ends behind `vaddr`, or the number of ranges. */
 size_t eh_evidence__first_behind(const struct eh_evidence *ev, uint64_t vaddr);
 
-/* Which range holds `vaddr`, or EH_NOBODY. */
+/* The range that holds `vaddr`, or EH_NOBODY. */
 uint32_t eh_evidence__at(const struct eh_evidence *ev, uint64_t vaddr);
 
 #endif

@@ -268,7 +268,7 @@ static int read_from(const struct elf_image *img, uint64_t vaddr, void **out, ui
 	return -ENOEXEC;
 }
 
-/* Where .eh_frame begins and how many FDEs it has, by .eh_frame_hdr. */
+/* The begin of .eh_frame and its number of FDEs, from .eh_frame_hdr. */
 static int find_records(const struct elf_image *img, bool absolute, uint64_t *vaddr, uint64_t *fdes)
 {
 	const Elf64_Phdr *phdrs;

@@ -29,7 +29,8 @@ struct eh_range {
  * take longer than any program's), -EIO, -ENOMEM; logs nothing.
  */
 int eh_frame__load(const struct elf_image *img, struct eh_frame **out);
-/* As eh_frame__load(), but by its section if there is no PT_GNU_EH_FRAME, as in static programs. */
+/* Like eh_frame__load(), but by its section if there is no PT_GNU_EH_FRAME, as in static programs.
+ */
 int eh_frame__load_any(const struct elf_image *img, struct eh_frame **out);
 void eh_frame__free(struct eh_frame *eh); /* accepts NULL */
 

@@ -145,7 +145,7 @@ static int add(struct finder *f, uint64_t vaddr, uint64_t size)
 	return 0;
 }
 
-/* Where the range's code begins: some hand-written functions have a landing pad before it, of four
+/* The begin of the range's code: some hand-written functions have a landing pad before it, of four
  * bytes on all architectures. */
 static uint64_t start_of(struct finder *f, uint32_t i)
 {

@@ -14,8 +14,8 @@ struct elf_image;
 
 struct eh_function {
 	uint64_t vaddr, size;
-	/* Of a piece of a function, which is entered by jumps: the function's index, or its own if
-	 * that is not known. Of whole functions EH_FUNCTION_NONE. */
+	/* For a piece of a function, which is entered by jumps: the function's index, or its own if
+	 * that is not known. For a whole function EH_FUNCTION_NONE. */
 	uint32_t piece_of;
 };
 

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Where the frame of the call is that runs the instruction at `vaddr`: its upper end, behind the
- * return address, in bytes above a register (the CFA, DWARF 5, 6.4). */
+/* The frame of the call that runs the instruction at `vaddr`: its upper end, behind the return
+ * address, in bytes above a register (the CFA, DWARF 5, 6.4). */
 enum eh_cfa_base {
 	EH_CFA_UNKNOWN,
 	EH_CFA_STACK_POINTER,
@@ -32,7 +32,7 @@ enum eh_rule {
 	EH_RULE_END,	/* the outermost call of a thread: there is no return address */
 };
 
-/* Where the caller's rbp is. */
+/* The place of the caller's rbp. */
 enum eh_rbp {
 	EH_RBP_SAME,
 	EH_RBP_SAVED,  /* at the CFA less rbp_offset */

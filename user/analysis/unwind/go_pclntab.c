@@ -247,7 +247,7 @@ void go_pclntab__range(const struct go_pclntab *tab, uint64_t *start, uint64_t *
 	*end = address(tab, tab->cnt);
 }
 
-/* Where the record of function `index` is. */
+/* The place of the record of function `index`. */
 static bool record_of(const struct go_pclntab *tab, uint64_t index, uint64_t *at)
 {
 	uint8_t size = tab->layout->addr_size;

@@ -28,7 +28,7 @@ struct go_func {
 /* Whether the Go toolchain has linked the file. */
 bool go_made(const struct elf_image *img);
 
-/* As go_pclntab__open(), and -ENOEXEC if it is damaged; logs nothing. */
+/* Like go_pclntab__open(), and -ENOEXEC if the table is damaged; logs nothing. */
 int go_pclntab__try(const struct elf_image *img, struct go_pclntab **out);
 
 /* Returns 0; -ENOENT if there is none, its layout is unknown, or (with a warning) it is damaged;

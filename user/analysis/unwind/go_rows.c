@@ -28,7 +28,8 @@ struct going {
 	uint32_t stretches;
 };
 
-/* Where rbp is saved from, if it is where the frame has been made, at `vaddr`; 0: it is not. */
+/* The vaddr from which on rbp is saved, if the code that makes the frame, before `vaddr`, saves it;
+ * 0: it does not. */
 static uint64_t saves_rbp_at(struct going *g, uint64_t vaddr, int64_t depth)
 {
 	static const uint8_t short_move[] = {0x48, 0x89, 0x6c, 0x24}; /* mov %rbp,BYTE(%rsp) */

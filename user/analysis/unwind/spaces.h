@@ -16,7 +16,7 @@ struct unwind_object;
 struct wire_unwind_page;
 struct wire_unwind_space;
 
-/* Where they go. Both return 0 or -errno. */
+/* Takes tables and address spaces. Both functions return 0 or -errno. */
 struct unwind_sink {
 	/* A table, with its number; pages are borrowed. */
 	int (*table)(uint32_t number, const struct wire_unwind_page *pages, uint32_t cnt,
