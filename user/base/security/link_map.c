@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* As <link.h> has them, for programs of 64 bits. */
+/* struct r_debug and struct link_map of <link.h>, in programs of 64 bits. */
 struct list {
 	uint32_t version, pad;
 	uint64_t first;

@@ -48,8 +48,8 @@ static bool is_mapped_file(const char *rest)
 	return !strncmp(rest, folder, sizeof(folder) - 1) && is_range(rest + sizeof(folder) - 1);
 }
 
-/* What lies below the root folder of a process, as "usr/bin/redis-server", "" for that itself.
- * NULL: it does not. */
+/* The path below a process's root folder, as "usr/bin/redis-server"; "" for that folder itself.
+ * NULL: the path does not begin with the root folder. */
 static const char *below_root(const char *rest)
 {
 	if (!strcmp(rest, "root") || !strcmp(rest, "root/."))

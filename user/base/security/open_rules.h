@@ -22,10 +22,11 @@
 
 /* Each but the last returns a descriptor or -errno. */
 
-/* Of /proc, or as open_rules__file(). -ENOEXEC: what a process maps is no ELF file. */
+/* Opens a file of /proc, or one that open_rules__file() allows. -ENOEXEC: a file that a process
+ * maps is no ELF file. */
 int open_rules__open(const char *path);
 
-/* A regular file. `root`: "", or as "/proc/12/root", out of which no link leads. */
+/* A regular file. `root`: "", or a folder like "/proc/12/root", out of which no link leads. */
 int open_rules__file(const char *root, const char *path);
 
 /* "tmp/perf-12.map" below a process's root folder; no link is followed. */

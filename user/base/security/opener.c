@@ -176,13 +176,14 @@ void opener__stop(void)
 	opener.pid = 0;
 }
 
-/* Of other processes: whoever needs the opener may not look at them, so it is asked at once. */
+/* Whether the path is about another process: whoever needs the opener may not look at these, so it
+ * is asked at once. */
 static bool is_of_process(const char *path)
 {
 	return opener.pid && !strncmp(path, "/proc/", 6) && path[6] >= '1' && path[6] <= '9';
 }
 
-/* What the caller may not open itself, for the reason `err`. */
+/* Asks the opener for a file that the caller may not open itself, for the reason `err`. */
 static int ask(enum request_kind kind, const char *root, const char *path, bool by_root, int err)
 {
 	struct request request = {.kind = kind, .by_root = by_root};

@@ -35,7 +35,7 @@ int opener__open_jit_list(const char *root, const char *path);
 /* stat(2). Returns 0 or -errno. */
 int opener__stat(const char *path, struct stat *st);
 
-/* What a link of /proc leads to, as "/usr/bin/redis-server (deleted)". Returns 0 or -errno. */
+/* Reads a link of /proc, as "/usr/bin/redis-server (deleted)". Returns 0 or -errno. */
 int opener__read_link(const char *path, char *buf, size_t size);
 
 /* open_rules__read_code(): at most OPENER_CODE bytes at a time. */

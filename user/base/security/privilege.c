@@ -136,7 +136,7 @@ void privilege__hurry(bool hurries)
 		usual = getpriority(PRIO_PROCESS, 0);
 		policy = sched_getscheduler(0);
 	}
-	/* Of an idle task the kernel does not look at the priority: all others go first. */
+	/* The kernel ignores the priority of an idle task (SCHED_IDLE): all others go first. */
 	if ((policy & ~SCHED_RESET_ON_FORK) == SCHED_IDLE)
 		sched_setscheduler(0, hurries ? policy & SCHED_RESET_ON_FORK : policy, &none);
 	setpriority(PRIO_PROCESS, 0, hurries ? PRIVILEGE_PRIORITY : usual);

@@ -17,9 +17,8 @@ void privilege__keep_replacing(void);
  * line logged that names the missing capabilities. */
 int privilege__check(void);
 
-/* Of processes that put probes in and take them out: whoever runs into those that are to go pays
- * for them meanwhile, and page faults and forks wait. So that is not left to a busy machine's
- * patience.
+/* The priority of processes that put probes in and take them out. Meanwhile the target pays for
+ * probes that are to go, and its page faults and forks wait, so a busy machine shall not delay it.
  */
 #define PRIVILEGE_PRIORITY (-20)
 /* The highest real-time priority of the process that holds the links. */

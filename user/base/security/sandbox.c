@@ -35,7 +35,7 @@
 	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_BLOCK |   \
 	 LANDLOCK_ACCESS_FS_MAKE_SYM)
 
-/* Where costs of probes are kept (calibrate/cache.h). */
+/* The folder of the calibration's results (calibrate/cache.h). */
 #define OWN_FOLDER "/run/proftrace"
 
 struct fence {
@@ -112,7 +112,7 @@ static void allow_reading(const struct fence *f)
 		allow(f, common[i], LANDLOCK_ACCESS_FS_READ_FILE);
 }
 
-/* Of files: writing, and with `reading` reading as well. */
+/* Forbids to write files but `output`, and with `reading` to read others than common ones. */
 static void bar_files(const char *output, bool reading)
 {
 	int version =
@@ -192,8 +192,9 @@ static const uint16_t barred[] = {
 #define ALIEN  UINT32_MAX
 #endif
 
-/* What a run does to tables that another process has made, and to a command that it has started. Of
- * bpf(2), by its first argument, all else is refused; of ptrace(2) the rest is allowed. */
+/* A run reads and writes tables that another process has made: it may use these commands of bpf(2)
+ * only. It traces the command that it has started: of ptrace(2) it may use all but these two
+ * requests. */
 static const uint16_t bpf_allowed[] = {
 	BPF_MAP_LOOKUP_ELEM,
 	BPF_MAP_UPDATE_ELEM,
@@ -253,7 +254,7 @@ static void put_barred(struct filter *f, const uint16_t *calls, size_t cnt)
 	}
 }
 
-/* They fail with EPERM, and so do those of programs for other machines. */
+/* Makes the system calls above, and all of programs for other machines, fail with EPERM. */
 static void bar_system_calls(bool run)
 {
 	struct filter f = {.len = 0};

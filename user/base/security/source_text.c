@@ -37,7 +37,7 @@ static int open_file(const char *path, bool by_root, struct stat *st)
 	return err ? err : fd;
 }
 
-/* It may be cut under us. */
+/* Reads at most `size` bytes; fewer, without an error, if the file is cut meanwhile. */
 static int read_file(struct source_text *t, int fd, size_t size)
 {
 	ssize_t got;

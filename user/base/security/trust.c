@@ -49,7 +49,7 @@ static bool is_trusted_mount(uint64_t id, bool in_memory)
 	return trusted;
 }
 
-/* What is in memory was put there under this kernel's eyes, whatever the mount's options. */
+/* Files in memory were put there while this kernel ran, whatever the mount's options. */
 static bool is_in_memory(int fd)
 {
 	struct statfs fs;

@@ -120,8 +120,8 @@ static enum group classify(const char *s, const char *at)
 	return GROUP_TYPE;
 }
 
-/* Where `*name` ends; moves it behind the return type. *pointer is set if the name is inside the
- * group that begins at the end. */
+/* The end of `*name`, which is moved behind the return type. *pointer is set if the name is inside
+ * the group that begins at the end. */
 static char *find_end(char *s, char **name, bool *pointer)
 {
 	bool in_operator = false; /* a conversion's type may have spaces */

@@ -66,7 +66,7 @@ bool glob__is_balanced(const char *glob)
 	return !brackets && !parentheses;
 }
 
-/* Where the suffix of a compiler's clone begins, or NULL. */
+/* The begin of the suffix of a compiler's clone, or NULL. */
 static const char *clone_suffix(const char *name)
 {
 	static const char *const suffixes[] = {".part.", ".constprop.", ".isra.",   ".lto_priv.",

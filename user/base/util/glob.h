@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-/* Where the OBJECT part of a GLOB that has one ends: the first colon that is not half of a "::", or
- * NULL. Of a region:NAME, where "region" ends. */
+/* The colon that ends the OBJECT part of a GLOB: the first one that is not half of a "::"; in
+ * region:NAME the one behind "region". NULL: the GLOB has no such part. */
 const char *glob__object_end(const char *glob);
 
 /* Whether a GLOB speaks of regions. */

@@ -6,7 +6,7 @@
 
 static uint64_t key;
 
-/* Where the kernel has no random bytes yet, early at boot, the key stays 0. */
+/* Early at boot the kernel has no random bytes yet: the key stays 0. */
 static void make_key(void)
 {
 	if (getrandom(&key, sizeof(key), GRND_NONBLOCK) != sizeof(key))

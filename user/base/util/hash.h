@@ -25,8 +25,8 @@ static inline uint64_t hash__text(const char *text)
 	return hash__add(HASH_BEGIN, text, strlen(text));
 }
 
-/* Of MurmurHash3, by Austin Appleby: each bit of the result depends on all of `x`. One to one, and
- * 0 stays 0. */
+/* The last step of MurmurHash3, by Austin Appleby: each bit of the result depends on all of `x`.
+ * One to one, and 0 stays 0. */
 static inline uint64_t hash__mix(uint64_t x)
 {
 	x = (x ^ (x >> 33)) * 0xff51afd7ed558ccd;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a server listens: [ADDR:]PORT. */
+/* Addresses for servers to listen at: [ADDR:]PORT. */
 #ifndef PROFTRACE_UTIL_NET_ADDRESS_H
 #define PROFTRACE_UTIL_NET_ADDRESS_H
 
@@ -19,8 +19,8 @@ bool net_address__parse(const char *text, struct net_address *a);
 /* Whether only this machine reaches it. */
 bool net_address__is_loopback(const struct net_address *a);
 
-/* As it stands in a URL, "127.0.0.1:8080", in `buf`, which it returns. Of an address that stands
- * for all of the machine's, its host name. */
+/* Writes the address into `buf`, as it stands in a URL: "127.0.0.1:8080". If it stands for all of
+ * the machine's addresses, the host's name is written. Returns `buf`. */
 char *net_address__name(const struct net_address *a, char *buf, size_t size);
 
 /* Returns a socket that listens there, and what address it has got, or -errno. */

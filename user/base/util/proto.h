@@ -38,7 +38,8 @@ void proto_bytes(struct proto *m, uint32_t field, const void *data, size_t len);
 /* Numbers without their fields, one behind the other: the content of a packed field. */
 void proto_number(struct proto *m, uint64_t value);
 
-/* As bytes: an inner message, or a packed field. `inner` is emptied, to be used for the next. */
+/* A field of type bytes that holds an inner message, or a packed field. `inner` is emptied, to be
+ * used for the next. */
 void proto_message(struct proto *m, uint32_t field, struct proto *inner);
 
 /* All fields of `other`, which keeps them. */

@@ -25,7 +25,7 @@
 		lo_;                                      \
 	})
 
-/* As qsort(), for what mostly is in order already: that is looked at once, and not copied. */
+/* Like qsort(), for what mostly is in order already: if it is, one look is all, without a copy. */
 static inline void sort_again(void *base, size_t cnt, size_t size,
 			      int (*order)(const void *, const void *))
 {

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Those that we set for ourselves. */
+/* The signals that we handle or ignore ourselves. */
 static struct {
 	int number;
 	bool ignored;

@@ -7,10 +7,10 @@
 /* Before we set any. From here on children can be waited for. */
 void signals__note(void);
 
-/* Those that would end us because of a file or pipe that takes no more: the error says it. */
+/* Ignores signals that would end us as a file or pipe takes no more: the error tells of it. */
 void signals__ignore(void);
 
-/* In a process that is to become the command. */
+/* Gives signals their former effects, in a process that is to become the command. */
 void signals__restore(void);
 
 #endif

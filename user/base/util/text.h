@@ -40,8 +40,8 @@ char *text_signed_count(int64_t count, char *buf, size_t size);
 /* A count with thousands separators: "1,234,567". */
 char *text_count(uint64_t count, char *buf, size_t size);
 
-/* Of the name of a value as -A has them, the length of the library's in front of a thread-local
- * variable's: 9 of "libapp.so:request_id", 11 of "libapp.so.2:request_id:x"; 0: there is none. */
+/* The length of the library's name that begins the name of a thread-local variable's value, as -A
+ * has it: 9 in "libapp.so:request_id", 11 in "libapp.so.2:request_id:x"; 0: there is none. */
 size_t text_library_length(const char *name);
 
 #endif
