@@ -99,7 +99,7 @@ static int take_lock(struct agent *a)
 	return 0;
 }
 
-/* What the configuration says, as services and senders that do nothing yet. */
+/* Makes services and senders, which do nothing yet, from the configuration. */
 static int make_services(struct config *c, struct service **services, size_t *cnt)
 {
 	int err = 0;
@@ -126,8 +126,8 @@ static int make_senders(struct agent *a)
 	return 0;
 }
 
-/* Those of before go on where nothing has changed; a run of one that has ends once its successor
- * is ready. Nobody is about to take over from another one: hands_over(). */
+/* Hands a service of the old configuration to the new one. If nothing has changed, its run goes on;
+ * else the run ends once its successor is ready. Nobody is about to take over: hands_over(). */
 static void take_over(struct service *now, struct service *before)
 {
 	bool same = service__same(now, before);
@@ -207,7 +207,8 @@ static void reload(struct agent *a)
 			if (!strcmp(services[j].name, old->name))
 				take_over(&services[j], old);
 		}
-		/* It is not ours any more: its end is waited for without looking whose it was. */
+		/* The run is no service's any more; its end is waited for like that of any child.
+		 */
 		service_run__end(&old->run);
 		service_run__end(&old->old);
 		service__fini(old);

@@ -31,7 +31,7 @@ struct parser {
 	int err;
 };
 
-/* What the section's members are in. */
+/* The struct that holds the section's members. */
 static void *section_struct(const struct parser *p)
 {
 	struct config *c = p->c;

@@ -9,7 +9,7 @@
 
 #include "util/net_address.h"
 
-/* What is wrong in a line; 0: in the file as a whole. */
+/* An error in a line; 0: in the file as a whole. */
 struct config_error {
 	unsigned int line;
 	char *text; /* what, and what to write instead */
@@ -39,7 +39,7 @@ struct config_texts {
 	size_t cnt;
 };
 
-/* What is served to Prometheus. */
+/* Settings for the figures that are served to Prometheus. */
 struct config_metrics {
 	unsigned int line; /* 0: nothing */
 	struct net_address address;

@@ -139,7 +139,7 @@ static void keep_message(enum log_level level, const char *line)
 		snprintf(said, sizeof(said), "%s", line);
 }
 
-/* What `record` says of an option, or receivers of their URL, is caught. */
+/* Tries an option with `record`, or a receiver's URL, and catches the error message. */
 static const char *try_option(const struct config_key *k, const char *value)
 {
 	char *words[] = {"proftrace",

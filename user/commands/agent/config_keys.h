@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which keys a configuration has, and what their values may be. Inside agent/ only. */
+/* The keys that a configuration may have, and checks of their values. Inside agent/ only. */
 #ifndef PROFTRACE_AGENT_CONFIG_KEYS_H
 #define PROFTRACE_AGENT_CONFIG_KEYS_H
 

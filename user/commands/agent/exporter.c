@@ -107,13 +107,13 @@ static bool add_new(struct exporting *x, size_t service)
 	return any;
 }
 
-/* What the agent says, then the figures. */
+/* Writes the agent's text, then the figures. */
 static void write_all(struct exporting *x, FILE *out)
 {
 	uint32_t latest = atomic_load(&x->share->latest);
 	char *copy = strndup(text_at(x->share, x->room, latest), x->room - 1);
 
-	/* It has ten seconds until the agent comes back to this one. */
+	/* The agent writes to the other text now, and not to this one for ten seconds. */
 	if (copy)
 		fputs(copy, out);
 	free(copy);

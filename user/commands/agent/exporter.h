@@ -15,11 +15,11 @@
 
 struct config;
 
-/* What the process and the agent share. */
+/* Memory that the process and the agent share. */
 struct exporter_share {
 	atomic_uint_fast64_t profiles; /* added up */
 	atomic_uint_fast64_t missed;   /* gone before they were read, or not to be read */
-	/* What the agent says of itself: one of two texts, `latest` of which is whole. Each is
+	/* The agent's text on itself: one of two, `latest` of which is whole. Each is
 	 * exporter::room bytes long, with its NUL. */
 	atomic_uint_fast32_t latest;
 	char texts[];
@@ -36,8 +36,8 @@ struct exporter {
 int exporter__begin(struct exporter *e, const struct config *c);
 void exporter__fini(struct exporter *e); /* the process is gone */
 
-/* Where to write what the agent says of itself, *room bytes at most, the NUL included; then it is
- * to be passed on. */
+/* Returns where to write the agent's text on itself, *room bytes at most, with the NUL; then
+ * exporter__pass_on() shows it. */
 char *exporter__text(struct exporter *e, size_t *room);
 void exporter__pass_on(struct exporter *e);
 

@@ -213,7 +213,7 @@ uint64_t ring__next(const char *folder, struct ring_place *p, char *path, size_t
 	}
 	if (dir)
 		closedir(dir);
-	/* What was there before the receiver was asked for is not missed. */
+	/* Recordings that were gone before the receiver was configured do not count as missed. */
 	if (first && p->number && first > p->number + 1) {
 		p->missed += first - p->number - 1;
 		p->number = first - 1;

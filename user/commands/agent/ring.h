@@ -36,9 +36,10 @@ struct ring_place {
 	uint64_t missed; /* gone before they could be sent */
 };
 
-/* Of a folder and a receiver's name. None is there yet: all zero. Returns 0 or -errno. */
+/* Loads a receiver's place in a folder; all zero if none is stored. Returns 0 or -errno. */
 int ring__load_place(const char *folder, const char *receiver, struct ring_place *p);
-/* On the disk when it returns; a crash leaves this one or the one before. Returns 0 or -errno. */
+/* The place is on the disk when it returns; a crash leaves this one or the one before. Returns 0 or
+ * -errno. */
 int ring__store_place(const char *folder, const char *receiver, const struct ring_place *p);
 
 /* The highest number of a folder's recordings; 0: there are none. */

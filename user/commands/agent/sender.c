@@ -48,8 +48,7 @@ static bool is_asked_for(const struct config_receiver *r, const char *service)
 	return false;
 }
 
-/* What it says of recordings that it has taken is told where it is something else than last time.
- */
+/* Logs a receiver's remark on a recording that it has taken, unless it is the same as last time. */
 static void tell_note(struct sending *s, const char *path)
 {
 	const char *note = receiver__note(s->receiver);
@@ -69,7 +68,7 @@ static void note_failure(struct sending *s)
 	s->backoff_s = s->backoff_s ? s->backoff_s * 2 : 1;
 	if (s->backoff_s > BACKOFF_MAX)
 		s->backoff_s = BACKOFF_MAX;
-	/* It may ask for more time than we would give it. */
+	/* A receiver may ask for a longer wait than ours. */
 	if (asked_s <= ASKED_MAX && asked_s > s->backoff_s)
 		s->backoff_s = asked_s;
 	atomic_store(&s->share->away, true);
@@ -93,7 +92,8 @@ static bool send_one(struct sending *s, const struct config_service *sv, const c
 		return false;
 	labels.fresh = place.tried < number;
 	place.tried = number;
-	/* Else a crash might have it sent as one that nobody has tried to send. */
+	/* `tried` is stored first: after a crash the recording does not count as new to the
+	 * receiver. */
 	if (ring__store_place(folder, s->config->name, &place))
 		return false;
 	result = receiver__send(s->receiver, path, &labels);

@@ -10,7 +10,7 @@
 
 #include "agent/config_data.h"
 
-/* What the process tells. */
+/* Figures that the sender's process tells the agent. */
 struct sender_share {
 	atomic_uint_fast64_t sent, refused, missed, waiting, bytes;
 	atomic_bool away; /* the receiver takes nothing now */

@@ -48,7 +48,7 @@ struct service {
 	uint64_t recordings, unwritten, probe_ns, cpu_ns; /* of runs that have ended */
 };
 
-/* What a service records to: `c` and `s` have to last. Returns 0 or -ENOMEM. */
+/* Makes a service; `c` and `s` have to last. Returns 0 or -ENOMEM. */
 int service__init(struct service *sv, const struct config *c, struct config_service *s);
 void service__fini(struct service *sv);
 

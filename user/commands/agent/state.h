@@ -23,7 +23,7 @@ struct agent {
 	bool stopping;
 	int64_t clock_ahead_s; /* of the time since boot, as the agent began */
 	uint64_t upkeep_due_ns;
-	/* What it takes itself, with all its processes, and since when sums are compared. */
+	/* Used by the agent with all its processes; and since when sums are compared. */
 	uint64_t cpu_ns, memory, kernel;
 	double cpu_percent; /* of one CPU, since the last upkeep */
 	uint64_t judged_ns, judged_spent_ns;

@@ -31,7 +31,7 @@ static void add_process(pid_t pid, uint64_t *cpu_ns, uint64_t *memory)
 	FILE *f;
 
 	*cpu_ns += process__first_thread_ns(pid);
-	/* What several of them have in common counts once. */
+	/* Pss counts memory that several processes share once. */
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
@@ -205,7 +205,7 @@ static void put_all(struct json *j, const struct agent *a)
 	fputc('\n', j->out);
 }
 
-/* As put_all() begins: {"schema":1,"proftrace":"1.0","pid":123, */
+/* Whether a text begins as put_all() does: {"schema":1,"proftrace":"1.0","pid":123, */
 static bool is_status(const char *text)
 {
 	static const char begin[] = "{\"schema\":1,\"proftrace\":\"", next[] = "\",\"pid\":";

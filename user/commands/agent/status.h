@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent tells of itself: a JSON document in a file, and a line for systemd. */
+/* Tells of the agent's state: a JSON document in a file, and a line for systemd. */
 #ifndef PROFTRACE_AGENT_STATUS_H
 #define PROFTRACE_AGENT_STATUS_H
 
