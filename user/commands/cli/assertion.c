@@ -41,7 +41,8 @@ static bool parse_limit(const char *text, bool calls, uint64_t *limit)
 	return !errno && strspn(value, "0123456789") == len;
 }
 
-/* What follows the function: "< 5ms". Returns as assertion__parse(), *at from `text` on. */
+/* Parses the part behind the function: "< 5ms". Returns what assertion__parse() does; *at counts
+ * from `text` on. */
 static const char *parse_bound(struct assertion *a, const char *text, const char *rest,
 			       unsigned int *at)
 {

@@ -34,11 +34,12 @@ struct assertion {
  * Free assertion->glob, which may be NULL. */
 const char *assertion__parse(struct assertion *a, const char *text, unsigned int *at);
 
-/* As assertion__parse(), of a rule: avg, p50, p90, p99 or max of each function that matches, below
- * a time. The last colon ends the name, which may have others: 'libapi.so:handle_*: p99 < 5ms'. */
+/* Like assertion__parse(), for a rule: avg, p50, p90, p99 or max of each function that matches,
+ * below a time. The last colon ends the name, which may have others: 'libapi.so:handle_*: p99 <
+ * 5ms'. */
 const char *assertion__parse_rule(struct assertion *a, const char *text, unsigned int *at);
 
-/* "p99". */
+/* The measure's name, as "p99". */
 const char *measure__name(enum measure m);
 
 bool assertion__holds(const struct assertion *a, uint64_t value);

@@ -28,7 +28,7 @@ static error_t parse_word(struct options *o, char *arg, struct argp_state *state
 {
 	bool runs = o->verb == VERB_TRACE || o->verb == VERB_RECORD;
 
-	/* As of a shell's variable that is not set. */
+	/* An empty word, as from a shell's variable that is not set. */
 	if (!*arg && !runs)
 		return complain(o, "'': a word that is empty names no file; see proftrace --help");
 	if (o->verb == VERB_TOP)

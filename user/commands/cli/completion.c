@@ -63,7 +63,7 @@ static bool has_letter(const struct argp_option *a)
 	return a->key > ' ' && a->key < 127;
 }
 
-/* What it does, in a few words that no shell takes for anything else. */
+/* The option's description, shortened to a few words without characters special to shells. */
 static const char *text_of(const struct argp_option *a, char text[TEXT_SIZE])
 {
 	size_t len = 0, end;

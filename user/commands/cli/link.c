@@ -64,7 +64,7 @@ bool link_option__parse(struct link_option *link, const char *text)
 	if (!arrow)
 		goto fail;
 	*arrow = '\0';
-	/* What is freed begins where the copy does. */
+	/* Spaces are cut by moving the text: free() needs the copy's begin. */
 	words = skip_space(copy);
 	memmove(copy, words, strlen(words) + 1);
 	if (!parse_side(copy, &link->submit, &link->submit_value) ||

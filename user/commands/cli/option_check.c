@@ -181,7 +181,7 @@ static void tell_recording(const struct options *o)
 
 static error_t check_target(struct options *o)
 {
-	/* What pidof prints, for one. */
+	/* A command that is a number is rather a list of process ids, as pidof prints it. */
 	const bool grouped = o->unit || o->cgroup || o->container;
 
 	o->joins = o->names_cnt || grouped || o->user;
@@ -226,7 +226,7 @@ static error_t check_target(struct options *o)
 	return 0;
 }
 
-/* What is live has no other end than the page, unless a file or a format is named as well. */
+/* A live page is the only result, unless a file or a format is named as well. */
 static error_t check_serve(struct options *o)
 {
 	if (o->no_token && !o->serve.len)
@@ -311,7 +311,7 @@ static error_t check_sessions(struct options *o)
 	return 0;
 }
 
-/* What is watched all the time leaves recordings of single calls, the newest ones. */
+/* A watching run keeps single calls, the newest ones, for recordings of what was slow. */
 static error_t check_slo(struct options *o)
 {
 	if (!o->slos_cnt && (o->slo_window_ns || o->on_slow))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which options go together. Inside cli/ only. */
+/* Checks options that need or exclude each other. Inside cli/ only. */
 #ifndef PROFTRACE_CLI_OPTION_CHECK_H
 #define PROFTRACE_CLI_OPTION_CHECK_H
 

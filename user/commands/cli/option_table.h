@@ -8,7 +8,7 @@
 #define STDOUT_PATH  "/dev/fd/1"
 #define HELP_COLUMNS 32 /* of "      --name=ARG" */
 
-/* Those without a letter. */
+/* Options without a letter. */
 enum option_key {
 	OPT_COLOR = 256,
 	OPT_THREAD_FRAMES,

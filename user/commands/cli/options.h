@@ -33,7 +33,7 @@ enum verb {
 #define OPTIONS_INPUTS_MAX 256 /* of send; of others one or two */
 #define OPTIONS_WHERES_MAX 2
 
-/* Of functions that the compiler has put into others, where samples meet them. */
+/* Functions that the compiler has inlined, and that samples have met: which of them are named. */
 enum inlines_told {
 	INLINES_CHEAP, /* where debug information takes little to read */
 	INLINES_ALL,
@@ -150,8 +150,8 @@ struct options {
 	bool check;	 /* agent: looks at its configuration only */
 	bool help;	 /* help or version was asked for, and printed */
 	bool complained; /* a usage error was reported */
-	/* Of the options that were given the first that says how functions are probed, and the
-	 * first that is about a run and not about a recording (check); 0: none. */
+	/* The first given option that says how functions are probed, and the first that is about a
+	 * run and not about a recording (check); 0: none. */
 	int of_probes, of_a_run;
 	int failed_at; /* the word in argv behind the one that was not understood */
 };
