@@ -17,7 +17,7 @@ int cmd_diff(const struct options *o);
 int cmd_doctor(const struct options *o);
 int cmd_send(const struct options *o);
 
-/* As cmd_trace(). *recorded: whether all of the result has been written, whatever the status. */
+/* Like cmd_trace(). *recorded: whether all of the result has been written, whatever the status. */
 int trace_and_tell(const struct options *o, bool *recorded);
 
 #endif

@@ -52,8 +52,8 @@ static enum verdict judge_run(const struct assertion *a, const struct recorded *
 	return UNKNOWN;
 }
 
-/* Of the recording at `path`, or of one at `made` that is kept only if something does not hold;
- * NULL: there is none. Returns the exit status. */
+/* Judges the recording at `path`, or with `made` the one there, which is kept only if an assertion
+ * does not hold; NULL: `path` it is. Returns the exit status. */
 static int judge_all(const struct options *o, const char *path, const char *made)
 {
 	struct recorded run = {0};

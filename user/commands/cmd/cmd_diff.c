@@ -43,8 +43,7 @@ static void say_what_differs(const struct recorded runs[DIFF_RUNS], const struct
 		log_warn("the runs are of different machines: %s, Linux %s, and %s, Linux %s",
 			 known(old->host), known(old->kernel), known(now->host),
 			 known(now->kernel));
-	/* Of what a budget has dropped calls are counted until then, and each run drops it at
-	 * another moment. */
+	/* Calls of a dropped function are counted until the drop, whose moment differs by run. */
 	if (!o->per_call && !dropped && (old_calls / 2 > new_calls || new_calls / 2 > old_calls))
 		log_info("one run has more than twice as many calls as the other; --per-call "
 			 "compares what they took");

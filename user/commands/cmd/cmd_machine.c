@@ -272,7 +272,7 @@ static int show_process(const struct options *o, pid_t pid)
 	own.pids_cnt = 1;
 	own.left = &left;
 	status = cmd_trace(&own);
-	/* What could not be traced is said on the screen that is left: for a moment. */
+	/* The error message is on the screen that is being left: show it for a moment. */
 	if (status)
 		sleep(2);
 	_exit(left || status ? STATUS_BACK : status);

@@ -79,8 +79,8 @@ static void announce(const struct run *r)
 			 name_target(r, whom, sizeof(whom)));
 }
 
-/* As it was asked for, "postgres": the live view's first line has little room, and processes come
- * and go. */
+/* The target as it was asked for, "postgres": the live view's first line has little room, and
+ * processes come and go. */
 static char *name_briefly(const struct run *r, char *buf, size_t size)
 {
 	const struct options *o = r->o;
@@ -329,7 +329,7 @@ static bool all_ended(struct run *r)
 	}
 	if (!r->o->share)
 		return true;
-	/* What has ended may begin again, and to attach anew takes longer than to wait. */
+	/* A new process may join soon, and attaching anew would take longer than waiting. */
 	if (!r->alone_since_ns)
 		r->alone_since_ns = now_ns();
 	return now_ns() - r->alone_since_ns >= r->o->share->linger_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which commands this program has: those of commands.c, or, if it was built to read recordings
+/* The list of this program's commands: those of commands.c, or, if it was built to read recordings
  * only, those of report_commands.c. */
 #ifndef PROFTRACE_CMD_COMMANDS_H
 #define PROFTRACE_CMD_COMMANDS_H

@@ -49,7 +49,7 @@ static bool has_clocks(struct feature *f)
 	return !err;
 }
 
-/* Where addresses are hidden they are 0. */
+/* Whether addresses in kallsyms are shown: hidden ones are 0. */
 static bool has_names(struct feature *f)
 {
 	FILE *file = fopen("/proc/kallsyms", "re");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What doctor finds beside the kernel's programs: files, clocks, libraries. */
+/* Doctor's checks of files, clocks and libraries: all but the kernel's programs. */
 #ifndef PROFTRACE_CMD_DOCTOR_NEEDS_H
 #define PROFTRACE_CMD_DOCTOR_NEEDS_H
 

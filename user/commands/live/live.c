@@ -34,7 +34,7 @@ struct live {
 	FILE *telling;
 };
 
-/* What the process has to say goes to this one's screen. */
+/* The live view that shows the process's messages; NULL: stderr has them. */
 static struct live *shown;
 
 static int draw(struct live *l)

@@ -18,7 +18,7 @@ struct profile;
  * copied. Returns 0, or -errno with one line logged. */
 int live__new(const char *whom, struct live **out);
 
-/* As live__new(), of all processes of the machine: see top__machine(). */
+/* Like live__new(), for all processes of the machine: see top__machine(). */
 int live__machine(const char *whom, struct live **out);
 /* See top__sessions(). */
 void live__sessions(struct live *l, char *const *globs, size_t cnt);

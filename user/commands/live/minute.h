@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run has found in its last minute or so: profiles of now and then are kept. */
+/* The news of a run's last minute or so, from profiles that are kept now and then. */
 #ifndef PROFTRACE_LIVE_MINUTE_H
 #define PROFTRACE_LIVE_MINUTE_H
 

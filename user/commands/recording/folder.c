@@ -35,7 +35,7 @@ static int failed(const struct folder *f, const char *what, int err)
 	return err;
 }
 
-/* What nobody writes any more. */
+/* Removes partial files whose process has ended, or that are this process's own. */
 static void remove_parts(struct folder *f)
 {
 	const struct dirent *entry;

@@ -17,16 +17,16 @@ struct profile;
 
 /* All return 0, or -errno with one line logged. */
 
-/* Of o->output, made if it is missing. What killed runs have left half done is removed. */
+/* Opens the folder o->output, or makes it. Removes what killed runs have left half done. */
 int folder__open(const struct options *o, struct folder **out);
 void folder__free(struct folder *f); /* accepts NULL */
 
 /* Puts a recording of `p` there. If that fails, nothing of it is left. */
 int folder__put(struct folder *f, const struct profile *p);
 
-/* Where a recording is to be made that folder__adopt() takes: a hidden name there. */
+/* The path, with a hidden name, at which to make a recording for folder__adopt(). */
 const char *folder__part(const struct folder *f);
-/* Where the run may have a file of its own meanwhile, which is removed with the folder. */
+/* The path of a file for the run's own use, which is removed with the folder. */
 const char *folder__own(const struct folder *f);
 
 /* Gives what was made at folder__part() its name, that of a recording that begins then (seconds

@@ -25,7 +25,7 @@ void recorder__free(struct recorder *r); /* accepts NULL */
  * is attached. */
 int recorder__begin(struct recorder *r, double start_time);
 
-/* Where single calls go. */
+/* The stream that takes single calls. */
 struct call_stream recorder__stream(struct recorder *r);
 
 /* Whether it is time to write what is known, `elapsed_ns` after the start: after 1, 2, 4, 8, 16,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a run and its supervisor tell each other, in memory that both have. */
+/* Memory by which a run and its supervisor tell each other figures and settings. */
 #ifndef PROFTRACE_RECORDING_SHARE_H
 #define PROFTRACE_RECORDING_SHARE_H
 
@@ -16,7 +16,8 @@ struct run_share {
 	/* Set by the supervisor. */
 	atomic_uint_fast64_t limit_ppm; /* the budget: millionths of the target's CPU time */
 	uint64_t linger_ns;		/* how long the run waits when nobody is left */
-	/* Of tracer__make_turn(), for this run and one that it is to replace; and its number. */
+	/* The map of tracer__make_turn(), for this run and one that it is to replace; and its
+	 * number. */
 	int turn_fd;
 	uint32_t turn;
 };

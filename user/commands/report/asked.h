@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What --from and --where ask a database for, in place of recordings. */
+/* Profiles that --from and --where ask a database for, in place of recordings. */
 #ifndef PROFTRACE_REPORT_ASKED_H
 #define PROFTRACE_REPORT_ASKED_H
 
@@ -17,7 +17,7 @@ struct asked {
 int asked__ask(struct asked *a, const struct options *o);
 void asked__free(struct asked *a);
 
-/* What was answered to the `number`-th --where, as recorded_run__load(). */
+/* Loads the answer to the `number`-th --where, as recorded_run__load() loads a run. */
 int asked__load(struct asked *a, size_t number, struct recorded *out);
 
 #endif

@@ -29,7 +29,8 @@ static int failed(const char *path, int err)
 	return err;
 }
 
-/* What is no recording might never end, so that ends with its first bytes. */
+/* Copies a recording. If the first bytes are not a recording's, it ends with them, as other input
+ * might never end. */
 static int copy(const char *path, int from, const struct temp_recording *to)
 {
 	char data[1 << 14];

@@ -75,7 +75,7 @@ static bool is_unknown(const struct assertion *a, const struct profile *p)
 	return !cnt;
 }
 
-/* What is asserted of a single function; false: no call has ended. */
+/* The measured value for a single function; false: no call has ended. */
 static bool measure_of(const struct assertion *a, const struct profile *p, uint32_t function,
 		       uint64_t *value)
 {

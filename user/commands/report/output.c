@@ -115,7 +115,7 @@ int output__fold(struct output *out, FILE **stream)
 		*stream = out->page = open_memstream(&out->text, &out->text_len);
 	if (!*stream)
 		return -ENOMEM;
-	/* What programs read keeps its lines. */
+	/* Formats for programs keep their lines unfolded. */
 	if (!out->opts.columns || !out->sink->accounts)
 		return 0;
 	return fold__open(*stream, out->opts.columns, stream);
@@ -132,7 +132,7 @@ static int turn_page(struct output *out)
 		fwrite(out->text, 1, out->text_len, out->file);
 	free(out->text);
 	out->text = NULL;
-	/* It shows one result. */
+	/* The pager shows one result. */
 	pager__free(out->pager);
 	out->pager = NULL;
 	return err;

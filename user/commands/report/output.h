@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the result goes, and in which form. */
+/* The result's destination and format. */
 #ifndef PROFTRACE_REPORT_OUTPUT_H
 #define PROFTRACE_REPORT_OUTPUT_H
 
@@ -44,10 +44,10 @@ int output__begin(struct output *out);
 /* Writes one profile. Returns 0; -EPIPE, silently, if nobody reads; -errno with one line logged. */
 int output__write(struct output *out, const struct profile *p);
 
-/* Where a profile of a run that goes on is to be written, the `number`-th: behind what is there
- * already, or, in a format where that cannot be, to a file of its own, named after the output's.
- * *name = what to call it, in `buf`. To be closed by output__shot_done(). Returns 0, or -errno with
- * one line logged. */
+/* Opens the destination of the `number`-th profile of a run that goes on: behind those before, or,
+ * in a format that allows one only, a file of its own, named after the output's. *name = what to
+ * call it, in `buf`. To be closed by output__shot_done(). Returns 0, or -errno with one line
+ * logged. */
 int output__shot(struct output *out, uint32_t number, char *buf, size_t size, struct output *shot);
 int output__shot_done(const struct output *out, struct output *shot);
 

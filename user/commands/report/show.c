@@ -218,7 +218,7 @@ static int check_named(const char *option, char *const *globs, size_t cnt, const
 
 int show__filter(const struct options *o, struct profile *p)
 {
-	/* Of a live run the plan was asked, before it. */
+	/* In a live run --hist and --session were checked earlier, by the plan. */
 	const bool recorded = o->verb == VERB_REPORT;
 	int err = recorded ? check_named("--hist", o->hists, o->hists_cnt, p) : 0;
 

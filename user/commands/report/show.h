@@ -21,7 +21,7 @@ int show__split(const struct options *o, struct profile *p, struct value_names *
  * traced. *p is linked and stays so. Returns 0, or -errno with one line logged. */
 int show__filter(const struct options *o, struct profile *p);
 
-/* As show__filter(), of several profiles: a pattern must match something in one of them. */
+/* Like show__filter(), for several profiles: a pattern must match something in one of them. */
 int show__filter_all(const struct options *o, struct profile *const *p, size_t cnt);
 
 /* Looks for sessions, makes one of a thread's call stacks, sums up, leaves out what is cheap, and
