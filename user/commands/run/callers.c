@@ -111,7 +111,8 @@ static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *f
 	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 
-/* As what a thread waits for an rwlock, by the innermost functions of its stack. */
+/* How a thread waits for an rwlock (to read or to write), by the innermost functions of its stack.
+ */
 static uint32_t role_of(const struct run *r, const struct waker_path *path)
 {
 	for (size_t i = path->cnt; i-- > 0;) {
@@ -246,7 +247,7 @@ static int put_processes(struct run *r)
 	collector__resolve_callers(r->collector, name_caller, r);
 	if (r->o->inlines != INLINES_NONE && samples__path_rate(r->samples)) {
 		r->callers.inlined.all = r->o->inlines == INLINES_ALL;
-		/* Of profiles that are subtracted, later ones show paths as the first one does. */
+		/* Profiles that are subtracted must show a path always in the same way. */
 		r->callers.inlined.waits =
 			!r->o->interval_ns && !r->o->serve_interval_ns && !r->o->slos_cnt;
 		collector__look_for_inlined(r->collector, name_inlined, note_met);

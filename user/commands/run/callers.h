@@ -10,7 +10,7 @@ struct callers;
 struct recorded_wait;
 struct run;
 
-/* Where samples are taken on paths: opens the kernel's list of functions, while there are the
+/* Opens the kernel's list of functions, if samples are taken on paths, while there are the
  * privileges for it. */
 void callers__open(struct run *r);
 
@@ -25,8 +25,8 @@ int callers__start(struct run *r);
 void callers__refresh(struct run *r, pid_t pid);
 /* A few times a second: a stack that led astray may have led to code that has been made since. */
 void callers__look(struct run *r);
-/* Of a single wait for a futex: the variable that it is in, and of an rwlock as what the thread
- * waits. `ctx`: the struct run, which has wait_names. */
+/* Names the variable that a single wait for a futex is in, and for an rwlock whether to read or to
+ * write. `ctx`: the struct run, which has wait_names. */
 void callers__name_variable(void *ctx, struct recorded_wait *w);
 /* To be called before the plan is freed. */
 void callers__free(struct callers *c);

@@ -16,7 +16,7 @@ struct run;
  * 0 or -ENOMEM. */
 int replan__before_attach(struct run *r);
 
-/* As tracer__bind(), with other exits where that makes return probes dangerous. */
+/* Like tracer__bind(), but changes exits first where binding makes return probes dangerous. */
 int replan__bind(struct run *r);
 
 /* Looks whether another tool wants the returns of the target's functions, too; then these get other

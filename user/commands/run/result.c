@@ -175,7 +175,7 @@ static int run_snapshot(struct run *r, uint64_t until_ns, struct profile **out)
 	return 0;
 }
 
-/* Where nothing has happened there is nothing to tell. */
+/* Whether nothing has happened that could be told. */
 static bool is_empty(const struct profile *p)
 {
 	return !p->accounting.entered && !p->accounting.cpu_ns && !p->accounting.samples_taken;
@@ -286,7 +286,7 @@ static void account_calls(const struct run *r, const struct profile_accounting *
 /* Says why nothing was seen, if a process did not run at all. */
 static void tell_halted(const struct run *r, const struct profile *p)
 {
-	/* Of intervals the figures are those of the last one. */
+	/* With intervals `p` has the figures of the last interval only. */
 	if (r->o->interval_ns || p->accounting.entered || p->accounting.cpu_ns)
 		return;
 	for (size_t i = 0; i < r->target->processes_cnt; i++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions begin the recording, and which end it: --trigger and --until; and those that are
- * never dropped and whose calls last until they return, as --session and --slo name them. Inside
- * run/ only.
- */
+/* Functions with a role in the run: those that begin and end the recording (--trigger and --until),
+ * and those of --session and --slo, which are never dropped and whose calls last until they return.
+ * Inside run/ only. */
 #ifndef PROFTRACE_RUN_ROLES_H
 #define PROFTRACE_RUN_ROLES_H
 

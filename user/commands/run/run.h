@@ -59,7 +59,7 @@ struct pause {
 	uint64_t paused_ns; /* of pauses that have ended */
 };
 
-/* What somebody looks at closely; see run/zoom.h. */
+/* The function that is looked at closely; see run/zoom.h. */
 struct zoom {
 	bool on, all;
 	uint32_t function;

@@ -57,7 +57,7 @@ static void explain(int err)
  * counts as measured. */
 #define INTERRUPT_BUSY 3
 
-/* As if tracing might cost so many percent, where it may cost anything. */
+/* The percentage that is taken as the limit where no limit was set. */
 #define NO_LIMIT 5.0
 
 /* The number of the machine's CPUs, which sysconf() reads from a file each time. */

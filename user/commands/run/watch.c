@@ -64,7 +64,7 @@ static void catch_no_more(void)
 
 	signal(SIGINT, then);
 	signal(SIGTERM, then);
-	/* Of a terminal that is gone its shell may tell as well as the kernel. */
+	/* When a terminal is gone, its shell may send SIGHUP, and the kernel another one. */
 	if (hangup_ends)
 		signal(SIGHUP, in_order ? SIG_IGN : then);
 }
@@ -164,7 +164,7 @@ void watch__free(struct watch *w)
 	if (!w)
 		return;
 	catch_no_more();
-	/* They may still come, when the result has just been written. */
+	/* SIGUSR1 and SIGUSR2 may still come, when the result has just been written. */
 	signal(SIGUSR1, SIG_IGN);
 	signal(SIGUSR2, SIG_IGN);
 	if (w->wishes >= 0)

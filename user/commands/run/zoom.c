@@ -85,7 +85,7 @@ static int64_t list_called(const struct run *r, const struct profile *seen, bool
 	return err ? err : cnt;
 }
 
-/* What could not be done is said, and is no reason to end the run. */
+/* Functions that cannot be made exact are logged, and are no reason to end the run. */
 static int choose(struct run *r, const uint32_t *functions, size_t cnt, bool firm)
 {
 	int err = controller__choose(r->controller, functions, cnt,

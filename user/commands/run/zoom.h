@@ -29,8 +29,8 @@ void zoom__out(struct run *r);
 /* The function, or ZOOM_NONE. */
 uint32_t zoom__function(const struct run *r);
 
-/* What it has been seen to call since becomes exact as well. `seen` as above. Returns 0 or
- * -ENOMEM. */
+/* Makes functions exact that the function has been seen to call since. `seen` as above. Returns 0
+ * or -ENOMEM. */
 int zoom__follow(struct run *r, const struct profile *seen);
 
 #endif

@@ -19,7 +19,7 @@
 #define LIMITS	     20 /* a call of the limit's length is seen whole in all but one in so many */
 #define LEAST_CPU_NS 20000000ull /* less says too little: clocks go in steps of 4 ms */
 
-/* What depends on the rules alone. */
+/* Computes the values that depend on the rules alone. */
 static void prepare(struct run *r, struct slo_duty *d)
 {
 	const struct options *o = r->o;
@@ -47,7 +47,7 @@ static void begin(struct run *r, struct slo_duty *d, uint64_t now_ns)
 	d->cpu_ns = controller__cpu_ns(r->controller);
 }
 
-/* What is measured has taken `on_ns` and shown enough: takes probes out for as long as it needs. */
+/* The probes were in for `on_ns` and have shown enough: takes them out for as long as it needs. */
 static int rest(struct run *r, struct slo_duty *d, uint64_t on_ns, uint64_t now_ns)
 {
 	const uint64_t most_ns = SLO_STRETCH * r->o->slo_window_ns;

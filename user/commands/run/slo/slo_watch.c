@@ -108,7 +108,7 @@ int slo_watch__add(struct run *r, uint64_t now_ns)
 		}
 	}
 	s->functions_cnt = r->plan->functions_cnt;
-	/* What has been loaded since is to wait for being looked at, too. */
+	/* Functions that have been loaded since wait for a closer look, too. */
 	return err || is_looking(&s->machine) ? err : controller__hold(r->controller);
 }
 
@@ -117,7 +117,7 @@ size_t slo_watch__functions(const struct slo_watch *s)
 	const struct slo_pair *pairs;
 	size_t cnt, different = 0;
 
-	/* Those of a function stand side by side. */
+	/* The pairs of one function stand side by side. */
 	pairs = slo_windows__pairs(s->windows, &cnt);
 	for (size_t i = 0; i < cnt; i++)
 		different += !i || pairs[i].function != pairs[i - 1].function;
@@ -137,8 +137,7 @@ static void describe(const struct run *r, const struct incident *x, char *buf, s
 		 text_count(x->calls, calls, sizeof(calls)), x->calls == 1 ? "" : "s", bound);
 }
 
-/* What exact probes may cost while it is looked closer: what watching costs comes on top of the
- * budget. */
+/* The limit for exact probes during a closer look: the budget, and the cost of watching on top. */
 static double limit_of(const struct run *r)
 {
 	double limit = r->o->max_overhead / 100;
@@ -162,7 +161,7 @@ static int choose_all(struct run *r, uint64_t at_ns)
 		err = controller__choose(r->controller, functions, cnt,
 					 limit ? CHOICE_LAST : CHOICE_FIRM, at_ns);
 	free(functions);
-	/* Those that cannot be put in are missing, no more. */
+	/* Functions whose probes cannot be put in are missing, no more. */
 	return err == -ENOMEM ? err : 0;
 }
 
