@@ -70,7 +70,8 @@ static void say_nothing(void *ctx, const char *format, va_list args)
 {
 }
 
-/* Those that are for who has begun us: he ends us by closing the channel. */
+/* Ignores signals meant for the process that has begun this one: it ends us by closing the channel.
+ */
 static void ignore_signals(void)
 {
 	static const int signals[] = {SIGHUP,  SIGINT,	SIGQUIT, SIGTERM,

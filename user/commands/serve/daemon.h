@@ -45,13 +45,13 @@ int daemon__fork(void (*serve)(const void *ctx), const void *ctx, int listener, 
 void daemon__begin(struct daemon *d, const char *process, const char *what,
 		   MHD_AccessHandlerCallback answer);
 
-/* Then, once all is prepared that needs files: enters the sandbox. */
+/* Enters the sandbox, once all is prepared that needs files. */
 void daemon__settle(void);
 
 /* How long to wait for the next thing to do, in ms; -1: until something comes. */
 int daemon__wait_ms(const struct daemon *d);
 
-/* What is to be known of a request to judge it. */
+/* Gathers what a request is judged by. */
 struct request daemon__request(struct MHD_Connection *c, const char *path, const char *method);
 
 /* An answer of a text that stays, with what browsers are to know of each. NULL: no memory. */

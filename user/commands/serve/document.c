@@ -40,7 +40,7 @@ uint64_t document__least_ns(const struct profile *p, size_t rows)
 		else
 			too_many = middle;
 	}
-	/* What the longest have in common is shown, however many they are. */
+	/* Paths that took the same longest time are all shown, however many they are. */
 	return count_from(p, few) ? few : too_many;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What viewers are shown of a profile: its top rows, as the page reads them. Inside serve/ only. */
+/* The top rows of a profile, as the page reads them. Inside serve/ only. */
 #ifndef PROFTRACE_SERVE_DOCUMENT_H
 #define PROFTRACE_SERVE_DOCUMENT_H
 

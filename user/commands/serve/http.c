@@ -218,7 +218,7 @@ static bool take_update(int channel)
 	return true;
 }
 
-/* As long as somebody looks. The first one says that we are ready. */
+/* Asks for a document, while somebody looks. The first question also says that we are ready. */
 static void ask(int channel)
 {
 	const struct channel_ask ask = {.bytes = http.latest ? http.latest->len : 0};

@@ -26,8 +26,8 @@ int token__make(char token[TOKEN_SIZE])
 	return 0;
 }
 
-/* What follows "/TOKEN" in the path; NULL: it does not begin so. How long this takes says nothing
- * of how much of the token was right. */
+/* The rest of the path behind "/TOKEN"; NULL: it does not begin so. The comparison takes equally
+ * long whatever part of the token was right. */
 static const char *behind_token(const char *path, const char *token)
 {
 	size_t len = strlen(token);

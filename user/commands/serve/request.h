@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a viewer's request is answered with. Inside serve/ only. */
+/* Answers to viewers' requests. Inside serve/ only. */
 #ifndef PROFTRACE_SERVE_REQUEST_H
 #define PROFTRACE_SERVE_REQUEST_H
 

@@ -30,7 +30,7 @@ struct scrape {
 	int channel;
 };
 
-/* What the process is begun with. */
+/* Settings that the process begins with. */
 struct scrape_spec {
 	const char *type;
 	bool any_host; /* whoever reaches us may read */

@@ -180,7 +180,7 @@ int server__update(struct server *s, struct profile **p, const struct sink_optio
 	return write_document(s, p, opts, fd) ? -ENOMEM : 0;
 }
 
-/* It has the time that viewers have for the rest of their stream, and a little more. */
+/* Gives viewers their time to read the rest of their stream, and a little more; then kills. */
 static void await_end(struct server *s)
 {
 	struct pollfd end = {.fd = s->channel, .events = 0};

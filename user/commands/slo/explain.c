@@ -141,7 +141,7 @@ bool explain__answer(struct explainer *e, bool wait, char **text)
 
 	if (!e->pid || (!wait && poll(&fd, 1, 0) <= 0))
 		return false;
-	/* It comes in one piece, less than what a pipe holds. */
+	/* The answer comes in one piece, as it is shorter than a pipe's room. */
 	len = io__read_up_to(e->fd, buf, sizeof(buf) - 1);
 	buf[len < 0 ? 0 : len] = '\0';
 	reap(e);

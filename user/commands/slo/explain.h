@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What is asked. Strings are borrowed until the process has been started. */
+/* The question. Strings are borrowed until the process has been started. */
 struct explain_question {
 	const char *path;	     /* of the recording */
 	const char *symbol, *module; /* of the function whose calls are sessions */

@@ -33,7 +33,7 @@ static bool is_recorded(const struct slo_machine *m, uint64_t now_ns)
 
 static enum slo_action begin(struct slo_machine *m, uint64_t now_ns)
 {
-	/* It was healthy for long: what was before is forgotten. */
+	/* After a long healthy time the rest begins at its first length again. */
 	if (now_ns - m->since_ns >= m->rest_ns)
 		m->rest_ns = REST * m->window_ns;
 	m->broken_ns = now_ns;

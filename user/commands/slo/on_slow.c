@@ -46,7 +46,7 @@ struct on_slow {
 	int cut_ms; /* what runs has been given so long at the end of the run; 0: it is not cut */
 };
 
-/* What becomes the command. */
+/* Runs the command in this process, which is a child. */
 static void become(const char *command, const struct request *q)
 {
 	char *text = strdup(command), *words[WORDS_MAX + 2], *rest = NULL;

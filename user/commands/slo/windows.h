@@ -29,7 +29,7 @@ struct slo_pair {
 /* Figures of one look. */
 struct slo_look {
 	size_t judged, broken; /* pairs */
-	/* Of those that are broken, the one that is over its limit by the largest factor. */
+	/* The broken pair that is over its limit by the largest factor. */
 	struct slo_pair worst;
 	uint64_t value_ns, calls;
 };
