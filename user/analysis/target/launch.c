@@ -255,7 +255,7 @@ int launch__fork(char *const argv[], struct launch **out)
 	err = l->pid < 0 ? -errno : 0;
 	close(report[1]);
 	l->report = report[0];
-	/* Waiting ends when the child can be traced: we have the privileges for that only now. */
+	/* The child asks to be traced while we have the privileges for that; wait until it has. */
 	if (!err && read(l->report, &err, sizeof(err)) != sizeof(err))
 		err = -ECHILD;
 	if (err) {
