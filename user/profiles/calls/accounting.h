@@ -22,8 +22,8 @@ struct account {
 #define ACCOUNTS 38
 extern const struct account accounts[ACCOUNTS];
 
-/* As it is shown: CPU time without what the probes have cost, as all times are, so that it is the
- * sum of functions' own. Of those that are not signed the bits. */
+/* The account's figure as it is shown. CPU time is without the probes' cost, as all times are, so
+ * it is the sum of functions' own times. For accounts without a sign: the same bits. */
 int64_t account__of(const struct account *account, const struct profile_accounting *a);
 
 /* Whether it may be below 0: the open calls of a delta are by how much their number has changed. */

@@ -9,7 +9,7 @@ struct profile;
  * any case. */
 int profile__copy(const struct profile *p, struct profile **out);
 
-/* As profile__copy(), but without threads and nodes, which the caller makes. */
+/* Like profile__copy(), but without threads and nodes, which the caller makes. */
 int profile__copy_all_but_paths(const struct profile *p, struct profile **out);
 
 #endif

@@ -176,8 +176,9 @@ static bool is_near(uint64_t ns, uint64_t other_ns)
 	return far <= other_ns / (2 * LINEAR);
 }
 
-/* Of finished calls. Where others are among all, which are open or were left without a return, the
- * sum is not that of these; the distribution's is, within the sixteenth that a bucket is wide. */
+/* The average of finished calls. If some calls are open, or ended without a return, the sum has
+ * their time, too; then the distribution's mean counts, within the sixteenth that a bucket is wide.
+ */
 static bool average_of_finished(const struct distribution *d, const struct profile_function *f,
 				uint64_t error_ns, uint64_t *ns)
 {

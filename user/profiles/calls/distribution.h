@@ -33,13 +33,13 @@ struct distribution {
 	size_t cnt;
 	uint64_t calls;
 	int64_t excess_ns;
-	/* Of the calls that were recorded alone: the function was dropped, and its calls or its
-	 * time are of more of the run than these, by bursts or samples. */
+	/* The buckets have the recorded calls only: the function was dropped, and its number of
+	 * calls or its time are known for more of the run than these, by bursts or samples. */
 	bool part;
 	/* Durations say how long calls take: false where, of such a part, the probes took more time
 	 * than the calls themselves, so that a duration is mostly what calibration has left. */
 	bool tells;
-	/* Of such a part: what a call of the whole run takes on average. 0: not known. */
+	/* With `part`: what a call of the whole run takes on average. 0: not known. */
 	uint64_t average_ns;
 };
 

@@ -14,7 +14,7 @@
 
 #include "calls/profile.h"
 
-/* Where figures come from, by the instrument that knows least of them. */
+/* The source of figures: the instrument that knows least of them. */
 enum estimate_source {
 	SOURCE_EXACT,
 	SOURCE_BURST,  /* calls, or some of them, were scaled up from bursts */
@@ -28,7 +28,7 @@ struct estimate {
 	uint64_t cpu_error_ns; /* of the CPU time of its own, by samples; 0: it was measured */
 };
 
-/* As the JSON contract has it: "exact", "burst", "sample". */
+/* The source's name in the JSON contract: "exact", "burst", "sample". */
 static inline const char *estimate__source_name(enum estimate_source source)
 {
 	static const char *const names[SOURCES] = {"exact", "burst", "sample"};

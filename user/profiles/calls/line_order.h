@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which lines of a profile are the same, and their order. */
+/* The order of a profile's lines, and which of them are the same. */
 #ifndef PROFTRACE_CALLS_LINE_ORDER_H
 #define PROFTRACE_CALLS_LINE_ORDER_H
 

@@ -26,7 +26,7 @@ struct line_blocks {
 	const struct profile_line **lines;
 };
 
-/* Of all functions that are not hidden. Returns 0 or -ENOMEM. */
+/* Makes blocks for all functions that are not hidden. Returns 0 or -ENOMEM. */
 int line_blocks__make(const struct profile *p, struct line_blocks *out);
 void line_blocks__clear(struct line_blocks *b);
 

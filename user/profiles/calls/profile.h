@@ -51,8 +51,8 @@ static inline uint64_t stats__cpu_self_ns(const struct call_stats *s)
 	return s->self_ns > s->off_self_ns ? s->self_ns - s->off_self_ns : 0;
 }
 
-/* So many finished calls of one function took [low, high) ns, which is given by the bucket's
- * number: see calls/distribution.h. */
+/* How many finished calls of one function took [low, high) ns; the bucket's number gives both
+ * bounds: see calls/distribution.h. */
 struct profile_bucket {
 	uint32_t function;
 	uint32_t bucket;
@@ -76,7 +76,7 @@ static inline bool function_kind__of_stacks(uint32_t kind)
 	return kind == FUNCTION_CALLER || kind == FUNCTION_INLINED;
 }
 
-/* As the JSON contract has it: "function", "region", "inlined". */
+/* The kind's name in the JSON contract: "function", "region", "inlined". */
 const char *function_kind__name(enum function_kind kind);
 
 struct profile_function {
@@ -150,8 +150,8 @@ struct profile_line {
 	/* Its function is optimized, so hits are runs of the line's code, which the compiler may
 	 * have moved, merged or multiplied: 1, else 0. */
 	uint32_t approximate;
-	/* It is no run of the line of source, of which other code has the statements: the begin of
-	 * a lambda, or code that the compiler has made up. 1, else 0. */
+	/* 1 for code that is no run of the line of source, whose statements are in other code: the
+	 * begin of a lambda, or code that the compiler has made up. Else 0. */
 	uint32_t aside;
 };
 
@@ -195,7 +195,7 @@ struct profile_thread {
 	/* How many threads profile__merge_threads() made one: pid and tid are those of the first.
 	 * 0 or 1: this is a single thread. */
 	uint32_t merged_cnt;
-	/* Of a process of a whole machine (-a): how many threads it has, and bytes of memory that
+	/* For a process of a whole machine (-a): its number of threads, and bytes of memory that
 	 * are resident; 0: not known. */
 	uint32_t threads;
 	uint64_t memory;
@@ -281,7 +281,7 @@ struct profile_drop {
 	uint64_t back_ns;	 /* since the start: from then on it is exact again; 0: it is not */
 };
 
-/* Where the target's threads were when samples of their CPU time were taken: a file's share. */
+/* A file's share of the samples of CPU time that the target's threads were met with. */
 struct profile_cpu_share {
 	const char *module; /* path, or "[kernel]", "[unknown]", "[vdso]"; borrowed */
 	uint64_t samples;   /* in code of the file */
@@ -328,7 +328,7 @@ struct profile {
 	size_t threads_cnt;
 	struct profile_node *nodes;
 	size_t nodes_cnt; /* with the unused node 0 */
-	/* Of all functions, sorted by function and bucket. */
+	/* Buckets of all functions, sorted by function and bucket. */
 	struct profile_bucket *buckets;
 	size_t buckets_cnt;
 	struct profile_drop *drops; /* in order of time */
@@ -349,8 +349,8 @@ struct profile {
 	 * says nothing; else 0. */
 	uint32_t cost_unknown;
 	struct timeline *timeline; /* single calls; owned; NULL: not recorded */
-	/* Of accounting.timeline_calls so many, the oldest, are in the recording no more, for it to
-	 * stay small (--max-size). */
+	/* The number of accounting.timeline_calls, the oldest, that were removed from the
+	 * recording, for it to stay small (--max-size). */
 	uint64_t calls_forgotten;
 	struct waits *waits;	   /* and single waits; owned; NULL: not recorded */
 	struct sessions *sessions; /* owned; NULL: not asked for */

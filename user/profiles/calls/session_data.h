@@ -24,8 +24,9 @@ struct session_path {
 	 * sessions, and of all usual ones. */
 	uint64_t slow_ns, slow_off_ns;
 	uint64_t usual_ns, usual_off_ns;
-	/* Of those that took longest (session_group::worst_cnt): likewise; and of both, how often
-	 * it was called, and how much of the time off the CPU is in sessions::waits. */
+	/* The same for sessions that took longest (session_group::worst_cnt); and for these and
+	 * usual ones, how often the path was called, and how much of its time off the CPU is in
+	 * sessions::waits. */
 	uint64_t worst_ns, worst_off_ns, worst_waited_ns, worst_calls;
 	uint64_t usual_waited_ns, usual_calls;
 };
@@ -63,8 +64,8 @@ struct chain_part {
 	uint32_t depth;	   /* 0: the session's own thread; 1: one that it waited for, and so on */
 	bool runs;
 	bool queued; /* the task waited for a thread (--link) */
-	/* What the thread waits for, or, if it runs at depth 1 or more, what the thread that waits
-	 * for it does. */
+	/* What the thread waits for. If it runs at depth 1 or more: what another thread waits for,
+	 * which waits for this one. */
 	uint32_t reason, kind;
 	uint64_t object;
 	const char *object_name;
@@ -83,8 +84,8 @@ struct session_call {
 	uint64_t enter_ns, leave_ns, off_ns;
 	uint64_t inside_ns, inside_off_ns; /* of its callees */
 	uint64_t number;		   /* of all calls; grows along session::calls */
-	/* Of a part on another thread: the number of the call that handed it over (0: this is
-	 * none), and how long after that call's end it began. */
+	/* For a part on another thread: the number of the call that handed it over (0: this is no
+	 * such part), and the time from that call's end to the part's begin. */
 	uint64_t submit, queue_ns;
 };
 
@@ -120,8 +121,8 @@ struct session_group {
 	 * million sessions within their buckets (calls/distribution.h). */
 	uint64_t p50_ns, p90_ns, p99_ns;
 	uint64_t over; /* took longer than spec::over_ns, kept or not */
-	/* Those that took longest, and of those that took more than session_spec::over_ns as many
-	 * as there is room for; the longest first. */
+	/* The longest sessions, and of those that took more than session_spec::over_ns as many as
+	 * there is room for; the longest first. */
 	struct session *slowest;
 	size_t slowest_cnt;
 	/* To compare with: as many of the usual ones, at random, that are not among the slowest. */
