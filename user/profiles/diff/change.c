@@ -7,7 +7,7 @@
 #define REGULAR_CALLS 5 /* as many tell whether each call waits */
 #define REGULAR_SHARE 4 /* each does, if on average it waits a quarter of the longest stall */
 
-/* As an integer; a stranger's file may hold any figure. */
+/* A time as an integer; a stranger's file may hold any figure. */
 static uint64_t rounded(double ns)
 {
 	return !(ns > 0) ? 0 : ns >= 0x1p64 ? UINT64_MAX : (uint64_t)ns;
@@ -90,7 +90,7 @@ static double cpu_variance(const struct measured *m)
 	return variance + square((double)m->error_ns) + m->ns_varied;
 }
 
-/* What comes of the old time having been scaled by numbers of calls that are estimates. */
+/* The variance of the old time from having been scaled by numbers of calls that are estimates. */
 static double scale_variance(const struct pair *p)
 {
 	double old = (double)p->old->calls, now = (double)p->now->calls, relative;
@@ -131,8 +131,8 @@ static bool is_sample(const struct measured *m)
 	return m->sampled > 1;
 }
 
-/* Of the mean of calls that might have been others. Where one call in N was kept, so that their
- * number is an estimate, which one it was is chance as well. */
+/* The variance of the mean over calls that might have been others. If one call in N was kept, it is
+ * also chance which one. */
 static double mean_variance(const struct measured *m)
 {
 	double mean = (double)m->ns / (double)m->calls;

@@ -25,7 +25,7 @@ struct measured {
 	uint64_t longest_ns; /* call */
 	uint32_t sampled;    /* one call in so many was measured; 0 or 1: each */
 	uint64_t whole_ns;   /* what the run took in all, waiting apart; 0: unknown */
-	/* Of all the time on the CPU, raw_cpu_ns, the kernel says that so much was none. */
+	/* The part of raw_cpu_ns, all time on the CPU, that the kernel says was not spent there. */
 	uint64_t stolen_ns, raw_cpu_ns;
 	/* By what share the time off the CPU of most functions differs between the runs: a standard
 	 * deviation; 0: unknown. */

@@ -76,8 +76,8 @@ struct diff_ranking {
 	size_t changed, cnt;
 };
 
-/* Of diff::functions or diff::paths (where the first is none). Returns 0 or -ENOMEM; the caller
- * frees out->rows. */
+/* Ranks diff::functions or diff::paths (whose first entry is unused). Returns 0 or -ENOMEM; the
+ * caller frees out->rows. */
 int diff__rank(const struct diff_figures *figures, size_t first, size_t cnt, enum diff_order order,
 	       struct diff_ranking *out);
 

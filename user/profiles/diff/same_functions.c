@@ -107,9 +107,9 @@ static void sort(struct entry *entries, size_t cnt, compare_fn *compare)
 		qsort_r(entries, cnt, sizeof(*entries), compare_entries, &compare);
 }
 
-/* Of `cnt` entries that are alike `first_cnt` are of the first profile, and stand first. Sets
- * other[] of those that have a counterpart, and moves the rest to `left`, which may overlap.
- * Returns how many these are. */
+/* Pairs entries that are alike. `first_cnt` of the `cnt` entries are of the first profile, and
+ * stand first. Sets other[] of those that have a counterpart, and moves the rest to `left`, which
+ * may overlap. Returns how many these are. */
 static size_t pair_alike(struct entry *e, size_t cnt, size_t first_cnt, uint32_t *other,
 			 struct entry *left)
 {

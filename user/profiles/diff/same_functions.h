@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions of two profiles are the same, though the program may have been built anew, moved
- * or renamed in between. */
+/* Finds the functions that are the same in two profiles, though the program may have been built
+ * anew, moved or renamed in between. */
 #ifndef PROFTRACE_DIFF_SAME_FUNCTIONS_H
 #define PROFTRACE_DIFF_SAME_FUNCTIONS_H
 

@@ -10,9 +10,10 @@ struct total_errors {
 	double *nodes, *functions;
 };
 
-/* Of a profile that is linked. A call that was measured from entry to exit is not uncertain by
- * samples, whatever below it is; of others all below them adds up. Of recursion the outermost
- * counts. Returns 0 or -ENOMEM; *out is to be cleared in both cases. */
+/* Computes errors of total times in a linked profile. The total of a call that was measured from
+ * entry to exit has no error from samples, whatever is below it; for others the errors of all calls
+ * below add up. For recursion the outermost call counts. Returns 0 or -ENOMEM; *out is to be
+ * cleared in both cases. */
 int total_errors__new(const struct profile *p, struct total_errors *out);
 
 void total_errors__clear(struct total_errors *e);
