@@ -214,7 +214,7 @@ static int read_paths(struct build *b, struct rows_reader r)
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
 		uint32_t parent = b->parents[i] ? *index_at(&b->by_path, b->parents[i]) : 0;
 
-		/* Of a path whose steps are not known the thread is not, either. */
+		/* A path with unknown steps has an unknown thread, too: it gets no parent. */
 		if (parent != i && p->nodes[parent].thread == p->nodes[i].thread)
 			p->nodes[i].parent = parent;
 	}

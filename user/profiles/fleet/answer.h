@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a database has answered, part by part, and a profile of it. */
+/* A database's answer, part by part, and a profile made of it. */
 #ifndef PROFTRACE_FLEET_ANSWER_H
 #define PROFTRACE_FLEET_ANSWER_H
 
@@ -30,9 +30,9 @@ struct answer {
 /* Copies a part, whose length is known. Returns 0 or -ENOMEM. */
 int answer__take(struct answer *a, enum answer_part part, const char *data);
 
-/* What was answered, which may be anything, as if it had been recorded: a linked profile. Its
- * threads are kinds of threads. Opens no sockets; once only, as texts are cut in place. Returns 0,
- * or -errno with one line logged; the caller frees it. */
+/* Makes a linked profile of the answer, which may be anything, as if it had been recorded. The
+ * profile's threads are kinds of threads. Opens no sockets; once only, as texts are cut in place.
+ * Returns 0, or -errno with one line logged; the caller frees it. */
 int answer__read(struct answer *a, struct recorded *out);
 void answer__free(struct answer *a); /* accepts NULL */
 

@@ -108,7 +108,7 @@ static enum receiver_result insert(struct receiver *r, const char *database, con
 				      columns)
 			     : NULL,
 		     rows, id);
-	/* Of a table that is not there it says so in many words. */
+	/* ClickHouse's own message on a missing table is long. */
 	if (result != RECEIVER_SENT && strstr(receiver__error(r), "doesn't exist"))
 		receiver__fail(r, RECEIVER_LATER,
 			       "%s has no database %s, or not the tables of "
@@ -117,7 +117,7 @@ static enum receiver_result insert(struct receiver *r, const char *database, con
 	return result;
 }
 
-/* What functions and paths are called, as far as it is new there. */
+/* Sends names of functions and paths that were not sent before. */
 static enum receiver_result send_names(struct receiver *r, struct clickhouse *c,
 				       const struct profile *p, const struct path_ids *ids)
 {
@@ -163,7 +163,7 @@ static int64_t ask_number(struct receiver *r, char *query, enum receiver_result 
 	return -1;
 }
 
-/* As it stands between quotes. NULL: no memory. The caller frees it. */
+/* Escapes a text to stand between quotes. NULL: no memory. The caller frees it. */
 static char *quote(const char *text)
 {
 	char *quoted = malloc(2 * strlen(text) + 1), *to = quoted;
@@ -228,7 +228,7 @@ static enum receiver_result send_row(struct receiver *r, const struct clickhouse
 	return result;
 }
 
-/* What of the profile's rows is not there. */
+/* Sends those of the profile's rows that are not there. */
 static enum receiver_result send_rows(struct receiver *r, const struct clickhouse *c,
 				      const struct shipment *s, const struct profile *p,
 				      const struct path_ids *ids)

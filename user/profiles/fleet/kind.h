@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a kind of receiver has to know: a row in receiver.c. Inside fleet/ only. */
+/* The interface of a kind of receiver: a row in receiver.c. Inside fleet/ only. */
 #ifndef PROFTRACE_FLEET_KIND_H
 #define PROFTRACE_FLEET_KIND_H
 
@@ -24,12 +24,12 @@ struct shipment {
 	uint64_t span_min_ns; /* calls of these that took less are left out; 0: some share */
 };
 
-/* What it keeps from one shipment to the next is the kind's own. */
+/* A kind of receiver. `own` is what it keeps from one shipment to the next. */
 struct receiver_kind {
 	const char *scheme, *tls_scheme;
 	uint16_t port, tls_port;
-	/* What the URL's path has to be is checked here. Returns 0, or -errno with one line logged.
-	 * NULL: nothing is kept. */
+	/* Checks the URL's path. Returns 0, or -errno with one line logged. NULL: the kind keeps
+	 * nothing. */
 	int (*open)(const struct url *u, void **own);
 	void (*free)(void *own);
 	bool shows_sessions; /* it has something to do with shipment::sessions */

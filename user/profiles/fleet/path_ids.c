@@ -10,10 +10,10 @@
 #include "util/hash.h"
 #include "views/merge.h"
 
-/* Of a million paths two are taken for one with a probability of 0.2 %. */
+/* Among a million paths two get the same id with a probability of 0.2 %. */
 #define ID_BITS 48
 
-/* As ClickHouse's intHash64() does it, in all versions. */
+/* intHash64() of ClickHouse, which is the same in all its versions. */
 static uint64_t engine_hash(uint64_t x)
 {
 	return hash__mix(x ^ 0x4cf2d2baae6da887);

@@ -20,7 +20,7 @@ struct path_ids {
 	uint64_t *paths;     /* by node; 0: unused */
 };
 
-/* Of a linked profile. Returns 0 or -ENOMEM; to be cleared in any case. */
+/* Makes ids for the paths of a linked profile. Returns 0 or -ENOMEM; to be cleared in any case. */
 int path_ids__make(struct path_ids *ids, const struct profile *p);
 void path_ids__clear(struct path_ids *ids);
 

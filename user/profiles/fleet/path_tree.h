@@ -22,8 +22,8 @@ struct path_tree {
 	uint32_t *sizes; /* of subtrees, by node of the profile, itself included */
 };
 
-/* Of a linked profile; `kept` says by node which are taken, all of them with their callers (NULL:
- * all). Returns 0 or -ENOMEM; to be cleared in any case. */
+/* Makes the tree of a linked profile; `kept` says by node which are taken, all of them with their
+ * callers (NULL: all). Returns 0 or -ENOMEM; to be cleared in any case. */
 int path_tree__make(struct path_tree *t, const struct profile *p, const bool *kept);
 void path_tree__clear(struct path_tree *t);
 

@@ -71,7 +71,7 @@ static enum receiver_result post(struct receiver *r, const struct http_request *
 	return receiver__judge(r, http__ask(receiver__http(r), request));
 }
 
-/* What it does not know of these types of samples. */
+/* Units and aggregations, which Pyroscope does not know for these types of samples. */
 static const char sample_types[] =
 	"{\"calls\":{\"units\":\"objects\",\"aggregation\":\"sum\"},"
 	"\"wall\":{\"units\":\"lock_nanoseconds\",\"aggregation\":\"sum\"},"

@@ -205,7 +205,8 @@ void functions_rows(const struct profile *p, const struct path_ids *ids, const s
 	free(met);
 }
 
-/* Which paths are not known, and those with their callers; returns how many. */
+/* Marks paths that are not `known` as fresh, and these and their callers as kept. Returns how many
+ * are fresh. */
 static size_t find_fresh(const struct profile *p, const struct path_ids *ids,
 			 const struct id_set *known, bool *fresh, bool *kept)
 {

@@ -21,13 +21,13 @@
 #define ASK_WAIT_S     120
 #define UNKNOWN_COLUMN "Code: 47" /* in all versions */
 
-/* What a question is put together of: @ is the condition, # the database, $ what the rows come
- * from, and ! sums of row_sums. GET lets the engine refuse whatever writes. */
+/* Parts of a question: @ stands for the condition, # for the database, $ for where the rows come
+ * from, and ! for sums of row_sums. Questions go by GET, so that the engine refuses to write. */
 struct source {
 	const char *paths, *functions, *latencies;
 };
 
-/* What was added up as it came in, of all hosts. */
+/* Rows of all hosts that were added up as they came in. */
 static const struct source minutes = {
 	.paths = "SELECT path, calls, self_ns, off_ns, probe_ns, error_ns, samples, sampled_ns, "
 		 "cpu_variance,"

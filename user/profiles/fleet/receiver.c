@@ -61,7 +61,7 @@ static int open_parts(struct receiver *r, const char *url, const struct receiver
 	const char *why;
 	int err = url__parse(&r->url, url, &why);
 
-	/* It may hold a password. */
+	/* The URL is not shown: it may hold a password. */
 	if (err == -EINVAL)
 		log_error("the URL of the receiver is none: %s", why);
 	if (err)
@@ -164,7 +164,8 @@ void receiver__add_note(struct receiver *r, const char *fmt, ...)
 
 enum receiver_result receiver__judge(struct receiver *r, int status)
 {
-	/* Of all others a different day, or somebody's hand, may make something else. */
+	/* With any other status a later try may succeed, perhaps after somebody has changed
+	 * something. */
 	bool never = status == 400 || status == 413 || status == 415 || status == 422;
 
 	if (status / 100 == 2)

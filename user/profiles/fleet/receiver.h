@@ -32,7 +32,7 @@ struct receiver_options {
 	uint32_t timeout_s;  /* for one request, from connecting to its answer; 0: 30 */
 };
 
-/* What a recording does not say of itself. Borrowed during the call. */
+/* Labels that a recording does not have itself. Borrowed during the call. */
 struct recording_labels {
 	const char *service; /* NULL: by the recording's target, "nginx" */
 	const char *version; /* of the service; NULL: "" */
@@ -43,7 +43,7 @@ struct recording_labels {
 	/* Nobody has ever tried to send it there: the receiver need not be asked whether it knows
 	 * it. When in doubt false. */
 	bool fresh;
-	/* Which sessions of a run with single calls are sent, to receivers that take some: sets
+	/* Finds the sessions of a run with single calls that receivers get which take some: sets
 	 * *out, which is freed here, and returns 0, or -errno with one line logged. NULL: none. */
 	int (*find_sessions)(const void *ctx, const struct profile *p, struct sessions **out);
 	const void *sessions_ctx;
@@ -64,8 +64,8 @@ enum receiver_result receiver__send(struct receiver *r, const char *path,
 /* Why the last one was not sent: one line, printable, until the next call. */
 const char *receiver__error(const struct receiver *r);
 
-/* What is to be told of the last one although it was sent, as a part that was rejected: one line,
- * printable, until the next call; "": nothing. */
+/* A remark on the last recording although it was sent, such as a part that was rejected: one line,
+ * printable, until the next call; "": none. */
 const char *receiver__note(const struct receiver *r);
 
 /* In how many seconds the last one may be tried again: as the receiver has asked for, or

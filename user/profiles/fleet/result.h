@@ -2,7 +2,7 @@
 #ifndef PROFTRACE_FLEET_RESULT_H
 #define PROFTRACE_FLEET_RESULT_H
 
-/* What has become of a recording that was sent. */
+/* The result of sending a recording. */
 enum receiver_result {
 	RECEIVER_SENT,	  /* it is kept there now, or has been before */
 	RECEIVER_LATER,	  /* not now: receiver away, busy or broken; the same again may do */

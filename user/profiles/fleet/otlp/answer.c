@@ -7,7 +7,8 @@
 
 enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LEN = 2, WIRE_FIXED32 = 5 };
 enum { RESPONSE_PARTIAL_SUCCESS = 1 };
-/* Of Export...PartialSuccess: rejected_... and error_message; of Status: code and message. */
+/* Fields of Export...PartialSuccess: rejected_... and error_message; of Status: code and message.
+ */
 enum { PAIR_NUMBER = 1, PAIR_TEXT = 2 };
 
 /* One field of a message. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a receiver of OTLP answers: messages that may be anything. Inside fleet/otlp/ only, and for
+/* Reads answers of OTLP receivers: messages that may be anything. Inside fleet/otlp/ only, and for
  * its tests. */
 #ifndef PROFTRACE_FLEET_OTLP_ANSWER_H
 #define PROFTRACE_FLEET_OTLP_ANSWER_H
@@ -10,8 +10,8 @@
 
 #define OTLP_SAID 256
 
-/* Of an Export...ServiceResponse: how many were rejected (0 and an empty text: all is well), and
- * what the receiver says of it, printable. False: it is no such message. */
+/* Reads an Export...ServiceResponse: how many were rejected (0 and an empty text: all is well), and
+ * the receiver's remark, printable. False: the message is none. */
 bool otlp_answer__accepted(const void *data, size_t len, int64_t *rejected, char said[OTLP_SAID]);
 
 /* The text of a google.rpc.Status, which answers of other statuses than 200 hold. False: it is

@@ -41,11 +41,11 @@ uint64_t otlp_end_ns(const struct profile *p);
 void otlp_trace_id(uint8_t id[OTLP_TRACE_ID], uint64_t recording, uint64_t what);
 void otlp_span_id(uint8_t id[OTLP_SPAN_ID], uint64_t recording, uint64_t session, uint64_t call);
 
-/* What is sent of a recording by one signal. */
+/* The message of one signal for a recording. */
 struct otlp_request {
 	struct proto body;
-	/* What receivers count where they reject some: profiles, spans, data points. 0: there is
-	 * nothing to send. */
+	/* Items as receivers count them where they reject some: profiles, spans, data points. 0:
+	 * there is nothing to send. */
 	uint64_t cnt;
 	uint64_t left_out; /* paths, sessions or functions for which there was no room */
 };

@@ -100,8 +100,8 @@ static void write_sum(struct writer *w, enum figure figure)
 	for (size_t i = 0; i < w->cnt; i++) {
 		const struct metrics_series *s = &w->series[i];
 
-		/* Of what is known from samples alone nobody has counted calls; times with callees
-		 * of several functions are no sum. */
+		/* Calls that only samples have met were not counted; times that include callees
+		 * cannot be summed up for several functions. */
 		if ((figure == FIGURE_CALLS && !s->calls) ||
 		    (figure == FIGURE_TIME && s->kind == METRICS_OTHERS))
 			continue;

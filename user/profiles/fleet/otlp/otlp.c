@@ -59,7 +59,7 @@ static void free_otlp(void *own)
 	free(o);
 }
 
-/* What a receiver says that has taken the request, or a part of it. */
+/* Logs a receiver's remark on a request that it has taken, or a part of it. */
 static enum receiver_result hear(struct receiver *r, const struct signal *g, uint64_t cnt)
 {
 	char said[OTLP_SAID];
@@ -94,7 +94,7 @@ static enum receiver_result judge(struct receiver *r, int status)
 	return result;
 }
 
-/* What has become of a signal. */
+/* The outcome of sending a signal. */
 struct outcome {
 	enum receiver_result result;
 	bool taken;   /* something was sent, and taken */
@@ -144,8 +144,8 @@ static struct outcome send_signal(struct receiver *r, struct otlp *o, const stru
 	return out;
 }
 
-/* Which of the signals are not known is settled once one has been taken: a wrong port knows none.
- */
+/* Leaves out signals that the receiver does not know, from then on; but only once it has taken one:
+ * at a wrong port none is known. */
 static enum receiver_result leave_out(struct receiver *r, struct otlp *o,
 				      const bool unknown[SIGNALS], bool any_taken)
 {

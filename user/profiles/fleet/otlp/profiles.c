@@ -313,7 +313,7 @@ static int write_thread(struct writer *w, const struct profile_thread *t)
 	return 0;
 }
 
-/* What there was no room for, as one path, so that sums are those of the run. */
+/* Writes paths for which there was no room as one path, so that sums are those of the run. */
 static uint64_t write_left_out(struct writer *w)
 {
 	if (!w->paths_left_out)

@@ -97,7 +97,7 @@ static void put_values(struct writer *w, const struct session_call *c)
 	}
 }
 
-/* What any call's span has. */
+/* Writes the attributes that the span of any call has. */
 static void put_call(struct writer *w, const struct session_call *c)
 {
 	const struct profile_function *f = function_of(w, c);
@@ -228,7 +228,7 @@ static int compare_calls(const void *a, const void *b, void *session)
 	return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
 }
 
-/* Which calls become spans, beside the session's own. Returns 0 or -ENOMEM. */
+/* Chooses the calls that become spans, beside the session's own. Returns 0 or -ENOMEM. */
 static int choose_spans(struct writer *w, struct session_spans *spans)
 {
 	const struct session *session = spans->session;
