@@ -46,7 +46,7 @@ static uint64_t indexed_max(const struct reader *r)
 	return r->size + (1u << 20);
 }
 
-/* Where content of this type is noted; NULL: it is not known, or belongs to no run. */
+/* Where content of this type is noted; NULL: the type is not known, or belongs to no run. */
 static struct content *place_of(struct reader *r, uint16_t type)
 {
 	struct run *run = r->runs_cnt ? &r->runs[r->runs_cnt - 1] : NULL;
@@ -73,8 +73,8 @@ static struct content *place_of(struct reader *r, uint16_t type)
 	}
 }
 
-/* Of the block that was read last. What is indexed takes memory, so there may not be much more of
- * it than there is file. */
+/* Indexes the block that was read last. The index takes memory, so it may not become much larger
+ * than the file. */
 static void index_calls(struct reader *r, uint64_t at, const struct block_header *h, bool single)
 {
 	struct run *run = r->runs_cnt ? &r->runs[r->runs_cnt - 1] : NULL;

@@ -29,8 +29,8 @@ struct recorded {
  * read, or its first block is not whole. A file that is not whole is said to be so. */
 int reader__open(const char *path, struct reader **out);
 
-/* As reader__open(), of an open file, which is taken over. `path`, for messages, has to outlive all
- * that is read. */
+/* Like reader__open(), for an open file, which is taken over. `path`, for messages, has to outlive
+ * all that is read. */
 int reader__open_file(int fd, const char *path, struct reader **out);
 void reader__free(struct reader *r); /* accepts NULL */
 

@@ -29,7 +29,7 @@ struct writer {
 	bool made;     /* it was not there */
 	struct gather calls;
 	struct flight *flight; /* NULL: the file may become as large as it will */
-	/* What calls refer to goes before them. */
+	/* Call stacks, paths and waits that calls refer to: they are written before the calls. */
 	struct recorded_callstack *callstacks;
 	struct recorded_path *paths;
 	size_t callstacks_cnt, callstacks_cap, paths_cnt, paths_cap;
@@ -37,7 +37,7 @@ struct writer {
 	size_t waits_cnt, waits_cap;
 };
 
-/* Where a further run goes. */
+/* Finds the end of the file's last run, where a further one goes. */
 static int find_end(struct writer *w)
 {
 	struct reader *r;

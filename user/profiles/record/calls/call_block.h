@@ -15,7 +15,7 @@ struct call_value;
 struct segment_row;
 struct timeline_call;
 
-/* So many waits go into a block: it holds them, whatever they are. */
+/* The most waits in a block: so many have room, whatever their values. */
 #define WAIT_BLOCK_WAITS 4096
 
 /* A block has room for so many calls in so few segments, whatever they are. */

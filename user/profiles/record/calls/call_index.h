@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where a run's single calls are in the file. Inside record/ only. */
+/* An index of a run's single calls in the file. Inside record/ only. */
 #ifndef PROFTRACE_RECORD_CALLS_CALL_INDEX_H
 #define PROFTRACE_RECORD_CALLS_CALL_INDEX_H
 
@@ -32,10 +32,10 @@ struct call_index {
 int call_index__add(struct call_index *x, uint64_t at, const uint8_t *data, size_t len,
 		    uint64_t segments_max);
 
-/* Where content with call stacks and paths is to be noted; NULL: memory is short. */
+/* A place for one more block of call stacks and paths; NULL: memory is short. */
 struct content *call_index__add_names(struct call_index *x);
 
-/* Of waits, likewise. */
+/* The same for a block of waits. */
 struct content *call_index__add_waits(struct call_index *x);
 
 void call_index__fini(struct call_index *x);

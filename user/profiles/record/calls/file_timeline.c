@@ -304,7 +304,7 @@ static int file_timeline_next(struct timeline *base, uint32_t thread, struct tim
 	}
 	if (!next && !early)
 		return 0;
-	/* Of two that begin at once the early one is the caller: it ends later. */
+	/* If both begin at once, the early call is the caller: it ends later. */
 	if (!next || (early && early->enter_ns <= next->enter_ns)) {
 		next = early;
 		t->early.at++;

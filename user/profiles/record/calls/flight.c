@@ -364,7 +364,7 @@ int flight__put(struct flight *f, struct block_writer *w, const struct flight_en
 		flight__forget(f, e->calls, e->until_ns);
 		return 0;
 	}
-	/* What is packed is older than what the rewritten file says. */
+	/* make_room() has written a newer block of this type, in the rewritten file. */
 	if (!err && e->type == BLOCK_FORGOTTEN && !f->unsaid)
 		return 0;
 	at = w->end;

@@ -164,8 +164,8 @@ static int compare_callstacks(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Those of call stacks that have room for so many at least. In the order of call stacks, so that it
- * is the same ones that share blocks each time. */
+/* Writes the calls of call stacks that have room for `least` calls or more. In the order of call
+ * stacks, so that each time the same ones share blocks. */
 static int write_from(struct gather *g, size_t least, gather_writer write, void *ctx)
 {
 	struct batch b = {.write = write, .ctx = ctx};
@@ -205,7 +205,7 @@ int gather__write_callstack(struct gather *g, uint32_t callstack, gather_writer 
 	return err;
 }
 
-/* What is below half of the mean is less than half of all. */
+/* Call stacks below half of the mean have less than half of all calls. */
 int gather__write_most(struct gather *g, gather_writer write, void *ctx)
 {
 	return write_from(g, g->filled_cnt ? g->room / g->filled_cnt / 2 : 0, write, ctx);

@@ -46,7 +46,7 @@ static int compare_refs(const void *a, const void *b)
 	const struct profile_thread *x = *(const struct profile_thread *const *)a;
 	const struct profile_thread *y = *(const struct profile_thread *const *)b;
 
-	/* Of equal ones the first comes first. */
+	/* Equal threads stay in their order, the first one first. */
 	return identity__compare(x, y) ?: (x > y) - (x < y);
 }
 

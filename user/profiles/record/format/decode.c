@@ -157,7 +157,7 @@ static bool take_target(struct profile *p, const struct parts *s)
 	return true;
 }
 
-/* They come in the order of their functions. */
+/* Aliases come in the order of their functions. */
 static int take_aliases(struct profile *p, const struct parts *s, struct memory *m)
 {
 	const char **symbols = calloc(s->aliases_cnt + 1, sizeof(*symbols));

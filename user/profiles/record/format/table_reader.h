@@ -17,8 +17,8 @@ struct table_reader {
 	size_t strings_cnt;
 };
 
-/* Where a table's rows go: `rows` is an array of its own, freed by the caller, behind `lead` zeroed
- * rows and before one. */
+/* The destination of a table's rows: `rows` is an array of its own, freed by the caller, behind
+ * `lead` zeroed rows and before one. */
 struct table_place {
 	const struct layout *layout;
 	size_t lead;
