@@ -201,7 +201,7 @@ static uint64_t within(uint64_t at, uint64_t from, uint64_t to)
 
 static void look_back(struct chain *c, struct look l);
 
-/* What a wait consists of, of which [from_ns, to_ns) is looked at. */
+/* Adds the parts that a wait consists of, as far as it lies in [from_ns, to_ns). */
 static void look_into(struct chain *c, const struct look *l, const struct single_wait *w,
 		      uint64_t from_ns, uint64_t to_ns)
 {

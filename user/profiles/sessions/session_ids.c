@@ -26,7 +26,7 @@ static const struct call_value *value_of(const struct profile *p, uint32_t funct
 	return &c->values[number - 1];
 }
 
-/* As text, which the caller frees. NULL: no memory. */
+/* The value as text, which the caller frees. NULL: no memory. */
 static char *value_text(const struct call_value *v, const struct profile_argument *a)
 {
 	char buf[VALUE_TEXT_LEN];

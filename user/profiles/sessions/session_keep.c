@@ -24,7 +24,7 @@
 #define CALLS_MAX 2000000 /* of all kept sessions */
 #define PATHS_MAX 4000000
 
-/* Of a call in a session. */
+/* A call's place in its session. */
 struct place {
 	bool in;
 	bool slow, usual, worst;
@@ -261,13 +261,14 @@ static int enter_place(struct session_keeper *k, const struct session_step *step
 	return at->kept ? keep_call(k, step, at, caller) : 0;
 }
 
-/* Where not even the longest took longer than nine in ten, as of few, that one is slow. */
+/* A session is slow if nine in ten took less. If the longest took no longer than those, as with few
+ * sessions, the longest is slow. */
 static bool is_slow(const struct session_group *g, uint64_t duration_ns)
 {
 	return duration_ns > g->p90_ns || duration_ns == g->max_ns;
 }
 
-/* Of a session that took so long. */
+/* The place of a session's own call; the session took `duration_ns`. */
 static struct place begin_place(const struct session_keeper *k, uint64_t number, uint32_t function,
 				uint64_t duration_ns)
 {
@@ -282,7 +283,7 @@ static struct place begin_place(const struct session_keeper *k, uint64_t number,
 	};
 }
 
-/* That it is slow, or usual. */
+/* Counts the session in its group, as slow or as usual. */
 static void count_session(const struct session_keeper *k, const struct session_step *step,
 			  uint64_t duration_ns, uint64_t queue_ns)
 {

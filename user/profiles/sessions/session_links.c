@@ -170,7 +170,7 @@ static int gather_step(const struct session_step *s, void *ctx)
 
 	if (ARRAY_RESERVE(&m->around, s->depth, &m->around_cap))
 		return -ENOMEM;
-	/* What a task's own call submits is submitted by the task. */
+	/* A call that runs a task and submits another submits it as part of the first task. */
 	for (uint32_t i = 0; i < m->links_cnt && added >= 0; i++) {
 		if (!m->sides[i].runs[s->function])
 			continue;

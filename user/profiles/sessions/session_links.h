@@ -29,7 +29,7 @@ struct session_extent {
 	uint64_t end_ns;   /* of the last part */
 	uint64_t queue_ns; /* of all parts */
 	bool open;	   /* a part has not ended */
-	/* Of the whole session, once sessions__find() has come to it. */
+	/* The whole session's figures, once sessions__find() has come to it. */
 	bool ended; /* all of it: how long it took is known */
 	uint32_t function;
 	uint64_t duration_ns;

@@ -16,7 +16,7 @@
 #include "util/array.h"
 #include "util/text.h"
 
-/* Of all sessions together, that no sum of times wraps around, whatever a file says. */
+/* The time of all sessions together, at most: no sum wraps around, whatever a file says. */
 #define TOTAL_MAX_NS (INT64_MAX / 2)
 
 /* The calls of each thread of the new profile, one after the other. */

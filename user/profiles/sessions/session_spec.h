@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which calls are sessions, and how they go on in other threads. */
+/* The calls that are sessions, and how sessions go on in other threads. */
 #ifndef PROFTRACE_SESSIONS_SESSION_SPEC_H
 #define PROFTRACE_SESSIONS_SESSION_SPEC_H
 
@@ -13,7 +13,7 @@ struct session_link {
 	const char *run, *run_value;
 };
 
-/* Where the application's own id of a session lies: values of its own call, by their names in
+/* The application's own id of a session: values of the session's own call, by their names in
  * p->arguments. Strings are borrowed. */
 struct session_id_spec {
 	const char *value; /* NULL: not asked for */

@@ -162,7 +162,7 @@ static int add(struct session_waits *w, struct sessions *s, const struct session
 
 #define NAMELESS_MOST 8 /* callers that are looked at for one with a name */
 
-/* Where the waker was: its innermost call, or if that has no name the next caller that has. */
+/* The waker's function: its innermost call, or if that has no name the next caller that has. */
 static uint32_t waker_function(const struct session_waits *w, uint32_t path)
 {
 	uint32_t innermost = waits__function(w->waits, path);

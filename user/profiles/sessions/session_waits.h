@@ -14,7 +14,7 @@ struct thread_calls;
 struct time_window;
 struct waits;
 
-/* Of a session that took longest: whom to name as its waker is found when all calls were met. */
+/* A wait of a session that took longest: its waker is named once all calls were met. */
 struct late_wait {
 	const struct single_wait *wait;
 	uint32_t path;

@@ -74,7 +74,7 @@ static void cut_slowest(struct choice *c, size_t wanted)
 
 static int offer_slowest(struct choice *c, size_t wanted, const struct session *session)
 {
-	/* Of equal ones the first is there already. */
+	/* Among equally long sessions the first one is kept, which is there already. */
 	if (!wanted || (c->enough_ns && session->duration_ns <= c->enough_ns))
 		return 0;
 	if (ARRAY_RESERVE(&c->slowest, c->slowest_cnt, &c->slowest_cap))
@@ -166,7 +166,7 @@ static int measure_step(const struct session_step *step, void *ctx)
 	return offer_slowest(c, f->wanted, &session);
 }
 
-/* Those that are wanted by number, and those that are for how long they took. */
+/* Keeps the sessions that are wanted by number, and those that took longer than over_ns. */
 static void take_slowest(struct finder *f, struct session_group *g, struct choice *c)
 {
 	cut_slowest(c, f->wanted);

@@ -163,8 +163,8 @@ static struct moment moment_of(const struct thread_calls *t, const struct held_s
 	return m;
 }
 
-/* Of the thread's call stacks, as of fibers, the one that began what it does last. NULL: none is
- * held, or more than can be looked at. */
+/* The call stack that the thread runs on; with several, as with fibers, the one that the thread
+ * changed last. NULL: none is held, or more than can be looked at. */
 static const struct held_stack *stack_at(const struct thread_calls *t, pid_t pid, int64_t id,
 					 uint64_t at_ns, struct moment *m)
 {
@@ -263,7 +263,7 @@ uint32_t thread_calls__jumped_from(const struct thread_calls *t, const struct wa
 	uint64_t woken_ns = single_wait__woken_ns(wait);
 	uint32_t innermost = waits__function(waits, wait->waker_path), ended;
 
-	/* Of calls that were lost nothing is known. */
+	/* Another innermost call means that calls were lost. */
 	if (thread_calls__before(t, waker->pid, waker->tid, woken_ns).function != innermost)
 		return UINT32_MAX;
 	ended = thread_calls__just_ended(t, waker->pid, waker->tid, wait->begin_ns, woken_ns);

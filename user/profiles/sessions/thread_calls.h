@@ -51,7 +51,7 @@ int thread_calls__read(const struct profile *p, struct time_window *windows, siz
 		       struct thread_calls *out);
 void thread_calls__fini(struct thread_calls *t);
 
-/* Where a thread was. */
+/* A thread's place at some moment. */
 struct held_place {
 	uint32_t function; /* of the innermost call; UINT32_MAX: in none, or none is held */
 	uint32_t caller;   /* of that call's caller; UINT32_MAX: it has none */
