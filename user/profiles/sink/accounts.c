@@ -41,7 +41,7 @@ static bool is_spared(const struct profile *p)
 	       SPARED_CPUS * (double)(p->duration_ns - p->paused_ns);
 }
 
-/* Of probes whose cost is not known, which is in all times. */
+/* Tells of probes whose cost is not known, so that it is in all times. */
 static void tell_unknown(const struct profile *p, const char *budget, char *buf, size_t size)
 {
 	char cpu[32], own[64] = "";
@@ -99,7 +99,7 @@ char *accounts__estimates(const struct profile *p, char *buf, size_t size)
 	const struct profile_accounting *a = &p->accounting;
 	uint64_t placed = a->samples_whole + a->samples_no_rule + a->samples_unreadable +
 			  a->samples_astray + a->samples_deep + a->samples_unknown;
-	/* Of a whole machine none is unwound. */
+	/* In a run of the whole machine no sample is unwound. */
 	uint64_t all = placed ? placed : a->samples_taken - a->samples_probing - a->samples_lost;
 	char cnt[32], ns[32];
 

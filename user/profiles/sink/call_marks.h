@@ -14,7 +14,7 @@
 struct profile;
 struct profile_function;
 
-/* So many calls of a function have passed that mark. */
+/* How many calls of a function have passed the mark. */
 struct call_mark {
 	uint32_t function, mark; /* the functions that stand for them */
 	uint64_t calls;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions a document lists, and by which numbers: formats for programs agree on it. */
+/* The functions that a document lists, and their numbers: formats for programs agree on them. */
 #ifndef PROFTRACE_SINK_LISTING_H
 #define PROFTRACE_SINK_LISTING_H
 
@@ -21,7 +21,7 @@ struct listing {
 /* One for each function of the profile, by its index; the caller frees it. NULL: no memory. */
 struct listing *listing__new(const struct profile *p);
 
-/* As listing__new(), for a document that shows the paths of profile::sessions: functions on these
+/* Like listing__new(), for a document that shows the paths of profile::sessions: functions on these
  * paths are listed, however cheap. */
 struct listing *listing__with_sessions(const struct profile *p);
 

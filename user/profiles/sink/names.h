@@ -31,9 +31,9 @@ char *target__name(const struct profile_target *t, char *buf, size_t size);
 
 #define SERVICE_NAME 64
 
-/* What the profile is of, where nobody says it: the file, the command, or the first thread that has
- * its process's number, without folders and arguments: "nginx"; "unknown". In `buf`, which it
- * returns. */
+/* Names what the profile is of, where nobody says it: the file, the command, or the first thread
+ * that has its process's number, without folders and arguments: "nginx"; "unknown". In `buf`, which
+ * it returns. */
 char *service__name(const struct profile *p, char buf[SERVICE_NAME]);
 
 #endif

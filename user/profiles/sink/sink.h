@@ -71,10 +71,10 @@ const struct sink *sink__for_file(const char *path);
 /* The names of all formats, "tree, flat, ...", in `buf`, which it returns. */
 char *sink__names(char *buf, size_t size);
 
-/* Of those that show differences. */
+/* Names of sinks that show differences. */
 char *sink__diff_names(char *buf, size_t size);
 
-/* Of those that show the values of single calls. */
+/* Names of sinks that show the values of single calls. */
 char *sink__value_names(char *buf, size_t size);
 
 /* The table of all sinks, for help texts: NULL once `index` is past its end. */

@@ -55,7 +55,7 @@ static const char *object_of(const struct profile_function *f)
 	return slash ? slash + 1 : f->module ? f->module : "";
 }
 
-/* What tells series apart; borrowed. */
+/* The labels that tell series apart; borrowed. */
 struct key {
 	const char *service, *function, *object;
 	enum metrics_kind kind;
@@ -67,8 +67,8 @@ static bool has_key(const struct metrics_series *s, const struct key *k)
 	       !strcmp(s->object, k->object) && !strcmp(s->service, k->service);
 }
 
-/* Where no function of that name has a series, and there is room, it gets one. NULL: it has none;
- * *err is set if there was no memory. */
+/* Finds the series, or adds one if there is room. NULL: there is none; *err is set if there was no
+ * memory. */
 static struct metrics_series *find(struct metrics *m, const struct key *k, int *err)
 {
 	struct metrics_series *s;
@@ -129,7 +129,8 @@ static void add_function(struct metrics_series *s, const struct profile *p, uint
 	s->cpu_self_ns += stats__cpu_self_ns(f);
 	s->calls_variance += f->calls_varied;
 	s->cpu_variance += (double)f->varied_ns * (double)p->sample_period_ns;
-	/* Those of several functions are no sum: callees are in their callers. */
+	/* Times with callees of several functions cannot be summed up: callees' times are in
+	 * callers'. */
 	if (s->kind == METRICS_OTHERS)
 		return;
 	s->total_ns += f->total_ns;
@@ -196,7 +197,8 @@ static int add_sessions(struct metrics *m, const struct profile *p, const char *
 		if (!s)
 			continue;
 		add_function(s, p, i);
-		/* Of calls within each other the distribution has all. */
+		/* If some calls were nested, the distribution has them all, not the outermost ones
+		 * only. */
 		s->nested |= calls[i] != f->stats.calls;
 		s->calls += calls[i] - f->stats.calls;
 	}
@@ -322,7 +324,7 @@ static void put_seconds(FILE *out, uint64_t ns)
 	fprintf(out, "%" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
 }
 
-/* Which series a family is of. */
+/* The series that a family of metrics has. */
 enum family { OF_SESSIONS, OF_FUNCTIONS, OF_FUNCTIONS_AND_OTHERS };
 
 static bool is_of(const struct metrics_series *s, enum family family)
@@ -364,7 +366,7 @@ static void write_calls(const struct metrics *m, FILE *out, const char *name, co
 	put_head(out, name, "counter", NULL, help);
 	snprintf(sample, sizeof(sample), "%s_total", name);
 	for (size_t i = 0; i < m->cnt; i++) {
-		/* Of what is known from samples alone nobody has counted them. */
+		/* Series without calls are known from samples alone: nobody has counted calls. */
 		if (!m->series[i].calls || !is_of(&m->series[i], family))
 			continue;
 		put_name(out, sample, &m->series[i], NULL);
@@ -372,7 +374,7 @@ static void write_calls(const struct metrics *m, FILE *out, const char *name, co
 	}
 }
 
-/* Of what was counted or timed they are 0. */
+/* Writes standard errors, which are 0 for series that were counted and timed. */
 static void write_errors(const struct metrics *m, FILE *out)
 {
 	put_head(out, "function_calls_error", "gauge", NULL,

@@ -17,7 +17,7 @@ struct profile;
 
 #define METRICS_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* Which functions have series. Globs as of -F; borrowed. */
+/* The functions that have series. Globs as in -F; borrowed. */
 struct metrics_choice {
 	char *const *functions; /* and regions; none: all */
 	size_t functions_cnt;
@@ -50,7 +50,7 @@ enum metrics_kind {
 	METRICS_OTHERS,	 /* the sum of functions without series */
 };
 
-/* What is known of a function. */
+/* The figures of a function. */
 struct metrics_series {
 	char *service, *function, *object; /* owned */
 	enum metrics_kind kind;

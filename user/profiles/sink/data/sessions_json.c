@@ -52,7 +52,7 @@ static void write_values(const struct sessions_writer *w, const struct session_c
 	json_close(w->j, ']');
 }
 
-/* As the JSON format has it: of a goroutine, its number. */
+/* Writes the tid as the JSON format has it: for a goroutine its number. */
 static void write_tid(struct json *j, const struct profile_thread *t)
 {
 	json_member_i64(j, "tid", t->goroutine ? (int64_t)t->goroutine : t->tid);

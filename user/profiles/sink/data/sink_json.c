@@ -60,7 +60,7 @@ static void write_times(struct json *j, const struct call_stats *s)
 	json_member_u64(j, "self_error_ns", s->self_error_ns);
 }
 
-/* Where figures come from; a caller that is known from stacks alone has none of its own. */
+/* Writes the source of figures; a caller that is known from stacks alone has no figures. */
 static void write_source(struct json *j, const struct profile *p, const struct call_stats *s)
 {
 	const struct estimate e = estimate__of(p, s);
@@ -156,7 +156,7 @@ static void write_function(struct json *j, const struct profile *p, uint32_t fun
 
 #define MARK_NAME 512
 
-/* Of a system call: "errors":{"ENOENT":3}, "files":{"/etc/hosts":2}. */
+/* Writes a system call's marks: "errors":{"ENOENT":3}, or "files":{"/etc/hosts":2}. */
 static void write_marks(struct json *j, const struct profile *p, const struct call_mark *marks,
 			size_t cnt, bool files)
 {

@@ -8,7 +8,7 @@
 
 #define SQLITE_SCHEMA "1"
 
-/* Of paths and functions, in the order of write_stats(). */
+/* Columns of paths and functions, in the order of write_stats(). */
 #define STATS_COLUMNS                                                                   \
 	"calls INTEGER NOT NULL, total_ns INTEGER NOT NULL, self_ns INTEGER NOT NULL, " \
 	"off_ns INTEGER NOT NULL, off_self_ns INTEGER NOT NULL, "                       \

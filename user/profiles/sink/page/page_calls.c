@@ -164,7 +164,7 @@ static int walk_threads(struct thinning *t, timeline_visitor visit, bool writes)
 	return err;
 }
 
-/* Of each function whose calls have values its number, and what the values are called. */
+/* Writes the number of each function whose calls have values, and the values' names. */
 static void write_arguments(const struct thinning *t)
 {
 	const struct profile *p = t->p;

@@ -186,8 +186,8 @@ static void write_drops(struct json *j, const struct profile *p, const uint32_t 
 	json_close(j, ']');
 }
 
-/* What a viewer may ask for: functions by the numbers that the run knows them by; which one is
- * zoomed into, and which are exact for its sake, by those of the page. */
+/* Writes the functions that a viewer may zoom into, by their numbers in the run; then the zoomed
+ * function, and those that are exact for its sake, by their numbers on the page. */
 static void write_zoom(struct json *j, const struct profile *p, const uint32_t *numbers)
 {
 	json_member_open(j, "zoom", '{');

@@ -157,7 +157,7 @@ static int write_why(struct sessions_page *w, const struct session_group *g)
 	return err;
 }
 
-/* What the document shows no call of has no number in it, but a name. */
+/* Writes a function's number in the document, or its name if the document shows no call of it. */
 static void write_function(const struct sessions_page *w, uint32_t function)
 {
 	uint32_t number = w->numbers->functions[function];
@@ -192,8 +192,8 @@ static int write_group(struct sessions_page *w, const struct session_group *g)
 	return err;
 }
 
-/* Of each that is spoken of its number, its caller's (0: it is a session's own call), and its
- * function. Callers stand before callees. */
+/* Writes each path that is referred to: its number, its caller's number (0: it is a session's own
+ * call), and its function. Callers stand before callees. */
 static void write_paths(struct sessions_page *w)
 {
 	const struct session_path *paths = w->p->sessions->paths;

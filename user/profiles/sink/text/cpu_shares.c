@@ -118,7 +118,7 @@ static int print_advice(struct printer *pr, const struct share *shares, size_t c
 {
 	bool any = pr->profile->probes.functions;
 
-	/* Of the whole machine (-a) nothing is probed, nor can be. */
+	/* In a run of the whole machine (-a) nothing is probed, nor can be. */
 	for (size_t i = 0; i < cnt; i++)
 		any |= shares[i].file && shares[i].file->probed;
 	for (size_t i = 0; any && i < cnt; i++) {

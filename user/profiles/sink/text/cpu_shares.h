@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Where the target's CPU time went, by samples: how much of it in traced functions, and in which
- * files the rest. */
+/* The target's CPU time, by samples: how much of it was in traced functions, and in which files the
+ * rest. */
 #ifndef PROFTRACE_SINK_TEXT_CPU_SHARES_H
 #define PROFTRACE_SINK_TEXT_CPU_SHARES_H
 

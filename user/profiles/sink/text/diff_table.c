@@ -191,7 +191,7 @@ static size_t collect_steps(const struct diff_table *t, uint32_t node, struct st
 			    bool *more)
 {
 	const struct profile_node *nodes = t->d->both->nodes;
-	/* That of the mark of what was left out as well. */
+	/* Columns for the steps: those of the name, less four for the mark of left-out steps. */
 	size_t room = t->pr.opts->columns && t->name > 4 ? t->name - 4 : t->name;
 	size_t cnt = 0, columns = 0;
 

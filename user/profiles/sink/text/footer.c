@@ -209,7 +209,7 @@ static int list_drops(struct printer *pr, const struct profile_drop *const *sort
 	return err;
 }
 
-/* Where samples have their times a number will do. */
+/* Prints the number of dropped functions only: their times are known from samples. */
 static void count_drops(struct printer *pr, size_t cnt)
 {
 	char text[32];
@@ -241,7 +241,7 @@ static int name_drops(struct printer *pr, const struct profile_drop *const *sort
 	return err < 0 ? err : 0;
 }
 
-/* Those that are dropped still, and how many functions have been and are exact again. */
+/* Drops of functions that are still dropped, and how many functions have come back. */
 struct drops {
 	const struct profile_drop **items;
 	size_t cnt, back;

@@ -7,9 +7,8 @@
 
 struct printer;
 
-/* Where the calls went, what was lost, what the probes cost, what was probed, and what was dropped;
- * if the report is `empty`, why that may be. Returns 0 or
- * -errno. */
+/* Prints how calls ended, what was lost, what the probes cost, what was probed, and what was
+ * dropped; if the report is `empty`, why that may be. Returns 0 or -errno. */
 int footer__print(struct printer *pr, bool empty);
 
 #endif

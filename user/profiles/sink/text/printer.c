@@ -156,8 +156,8 @@ struct row_estimate printer__row_estimate(const struct printer *pr, const struct
 					  uint32_t sampled)
 {
 	const struct estimate e = estimate__of(pr->profile, s);
-	/* Of a dropped function that no sample has met, nor its callees, the time is that of the
-	 * few calls in bursts: 2 us, of 100 calls, beside "~72,404" of the whole run. */
+	/* If no sample has met a dropped function or its callees, its time is that of the few calls
+	 * in bursts: 2 us, of 100 calls, beside "~72,404" of the whole run. */
 	bool unmet = e.source == SOURCE_BURST && s->total_ns <= e.cpu_error_ns;
 
 	return (struct row_estimate){
@@ -181,7 +181,7 @@ void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns,
 			 : printer__time(pr, ns, error_ns, text, sizeof(text)));
 }
 
-/* As printer__calls(), "-" if nobody has counted them. */
+/* Like printer__calls(), "-" if nobody has counted them. */
 static const char *row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
 			     char *buf, size_t size)
 {

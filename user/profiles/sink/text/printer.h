@@ -43,11 +43,11 @@ int printer__name(struct printer *pr, const char *name, size_t columns);
  * Returns 0 or -ENOMEM. */
 int printer__place(struct printer *pr, const struct profile_function *f);
 
-/* As printer__name(), of a function's name; a region's stands in brackets. */
+/* Like printer__name(), for a function's name; a region's stands in brackets. */
 int printer__function(struct printer *pr, const struct profile_function *f, size_t columns);
 
-/* As printer__function(), in a table: what the budget has dropped gets a mark, "*", behind its
- * name. */
+/* Like printer__function(), in a table: a function that the budget has dropped gets a mark, "*",
+ * behind its name. */
 int printer__row_function(struct printer *pr, const struct profile_function *f, size_t columns);
 
 /* The columns that a name may have behind `used` others of its line: what is left of opts->columns,
@@ -122,8 +122,8 @@ void printer__put_calls_error(const struct printer *pr, const struct call_stats 
 /* With opts->interval, a line that tells when the interval began. */
 void printer__interval(struct printer *pr);
 
-/* Of what follows, up to printer__end_prose(), lines are folded to the terminal where those of
- * tables are not (-v). *table = what the printer printed to before. Returns 0 or -ENOMEM. */
+/* Folds lines to the terminal up to printer__end_prose(), where those of tables are not folded
+ * (-v). *table = what the printer printed to before. Returns 0 or -ENOMEM. */
 int printer__begin_prose(struct printer *pr, FILE **table);
 
 /* Returns `err`, or the error that the prose could not be written for: -errno. */

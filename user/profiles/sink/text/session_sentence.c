@@ -16,7 +16,7 @@
 #define PART_LEAST 20 /* a part that is told is at least the 20th part of the whole */
 #define NAME_MAX   60
 
-/* What slow sessions do longer: waiting, or running, on one path. */
+/* Time that slow sessions have more of: waiting, or running, on one path. */
 struct part {
 	uint32_t path; /* 0: it is in queues */
 	bool waits;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What makes slow sessions slow, in a sentence. Inside sink/text/ only. */
+/* A sentence on why slow sessions are slow. Inside sink/text/ only. */
 #ifndef PROFTRACE_SINK_TEXT_SESSION_SENTENCE_H
 #define PROFTRACE_SINK_TEXT_SESSION_SENTENCE_H
 

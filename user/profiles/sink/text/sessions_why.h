@@ -19,8 +19,7 @@ int sessions_why__print(struct printer *pr, const struct session_ranks *r,
 int sessions_why__headline(struct printer *pr, const struct session_ranks *r,
 			   const struct session_group *g, bool named);
 
-/* What the session's duration consists of, in order of time: the longest parts, and how much the
- * others are together. */
+/* Prints the parts of the session's duration: the longest ones, and the sum of all others. */
 void sessions_why__chain(struct printer *pr, const struct session *session);
 
 #endif

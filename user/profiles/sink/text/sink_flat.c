@@ -101,7 +101,7 @@ static void print_sums(const struct printer *pr, const struct profile_function *
 		printer__put_time(pr, stats__cpu_ns(s), e.total_error_ns, e.total);
 }
 
-/* Of calls that are a part of all, "-" if they do not tell. */
+/* Prints a time of single calls; "-" if only some calls were recorded and these tell nothing. */
 static void print_single(struct printer *pr, const struct distribution *d, bool known, uint64_t ns,
 			 uint64_t error_ns, bool estimate)
 {
@@ -219,7 +219,7 @@ static void print_heading(const struct printer *pr, const struct layout *l)
 	fprintf(pr->out, "%s\n", printer__style(pr, STYLE_PLAIN));
 }
 
-/* Which columns there was no room for. */
+/* Prints the names of columns for which there was no room. */
 static void print_left_out(const struct printer *pr, const struct layout *l)
 {
 	const char *between = "";
@@ -247,7 +247,7 @@ static int print_rows(struct printer *pr, const struct profile_function *const *
 
 	for (i = 0; i < cnt; i++)
 		printer__fit_calls(pr, &calls, &rows[i]->stats, rows[i]->sampled);
-	/* What --min-time hides is part of the whole. */
+	/* The whole includes functions that --min-time hides. */
 	for (i = 0; i < pr->profile->functions_cnt; i++)
 		whole += pr->profile->functions[i].stats.self_ns;
 	l = layout_of(pr, calls);

@@ -322,7 +322,8 @@ static int print_party(struct printer *pr, const struct party *party, const stru
 	return err < 0 ? err : 0;
 }
 
-/* Of single waits: how many there were, the longest, and how long the lock was held meanwhile. */
+/* Prints figures of single waits: how many there were, the longest, and how long the lock was held
+ * meanwhile. */
 static void print_figures(struct printer *pr, const struct lock *l, uint64_t held_ns)
 {
 	char cnt[32], longest[32], held[32];

@@ -294,7 +294,7 @@ static size_t sort_trees(const struct profile *p, struct tree_order *trees)
 	return cnt;
 }
 
-/* What is shown may be one that was merged of `whole`. */
+/* Prints the trees of pr->profile, which may have been merged of `whole`. */
 static int print_trees(struct printer *pr, const struct profile *whole)
 {
 	const struct profile *p = pr->profile;

@@ -61,7 +61,7 @@ static bool is_cheap(const struct builder *b, const struct call_stats *s, uint32
 	return s->total_ns < cheap_ns(b) * factor && stats__cpu_ns(s) < cheap_cpu_ns(b) * factor;
 }
 
-/* What few samples stand for, once anything is folded. */
+/* The time that few samples stand for, below which a path may be chance; 0: nothing is folded. */
 static uint64_t chance_ns(const struct builder *b)
 {
 	return b->divisor && b->sampled ? FEW_SAMPLES * b->p->sample_period_ns : 0;
@@ -192,7 +192,8 @@ static void fill_more(const struct profile *p, struct tree_row *row)
 		stats__add_callee(&row->stats, &p->nodes[node].stats);
 }
 
-/* What a path that only samples know calls is part of its row where all of that is cheap. */
+/* Whether the row has its callees' time, too: a path known from samples only, all of whose callees
+ * are cheap. */
 static bool takes_callees(const struct builder *b, const struct tree_row *row)
 {
 	const struct profile_node *end = &b->p->nodes[row->end];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which lines a tree has for people, before they are drawn. */
+/* The lines of a tree for people, before they are drawn. */
 #ifndef PROFTRACE_SINK_TEXT_TREE_ROWS_H
 #define PROFTRACE_SINK_TEXT_TREE_ROWS_H
 

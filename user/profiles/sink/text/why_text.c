@@ -295,7 +295,7 @@ char *session_why__sentence(const struct profile *p, const struct session_why *w
 	return buf;
 }
 
-/* What a thread that waits does, at any depth. */
+/* Says what a thread waits for, at any depth. */
 static void say_cause(struct words *w, const struct chain_part *part)
 {
 	const char *role = wait_object__role(part->kind);

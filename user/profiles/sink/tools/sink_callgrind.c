@@ -69,7 +69,8 @@ static void write_name(const struct writer *w, const char *key, uint32_t number,
 	putc_unlocked('\n', w->out);
 }
 
-/* Which function is meant by what follows; `keys` are those for object, file and function. */
+/* Names the function that the next lines are about; `keys` are those for object, file and function.
+ */
 static void write_function(const struct writer *w, uint32_t function, const char *const keys[3])
 {
 	const struct numbers *n = &w->numbers[function];

@@ -155,7 +155,7 @@ static void write_function(struct writer *w, uint64_t id, const struct profile_f
 
 	proto_u64(m, FUNCTION_ID, id);
 	proto_u64(m, FUNCTION_NAME, string(w, name));
-	/* Where the two are equal pprof tries to demangle, and takes what is in <> away. */
+	/* If both names are equal, pprof demangles the name itself, and cuts what is in <>. */
 	if (f->symbol && strcmp(f->symbol, name))
 		proto_u64(m, FUNCTION_SYSTEM_NAME, string(w, f->symbol));
 	proto_u64(m, FUNCTION_FILENAME, string(w, f->file));

@@ -135,7 +135,7 @@ static uint32_t session_at(const struct wait_flows *f, uint32_t party, uint64_t 
 	return i && all[i - 1].party == party ? all[i - 1].thread + 1 : 0;
 }
 
-/* Where the thread wakes another one, plus 1. */
+/* The track on which the thread wakes another one, plus 1; 0: none. */
 static uint32_t waking_on(const struct wait_flows *f, const struct single_wait *w)
 {
 	uint32_t session;

@@ -18,14 +18,14 @@ enum slice_kind { SLICE_BEGIN, SLICE_END, SLICE_WAKE };
 #define SLICE_NAME  160
 #define SLICE_WAKER 256
 
-/* What happens on a track. Slices nest; a wake is an instant. */
+/* A slice, or instant, of a track. Slices nest; a wake is an instant. */
 struct wait_slice {
 	enum slice_kind kind;
 	uint64_t at_ns;
 	uint64_t flow;	       /* from a wake to the slice that it begins; 0: none */
 	char name[SLICE_NAME]; /* "[lock log_mutex]", "[cpu]", "wakes reader-2" */
-	/* Of a wait who ends it: "writer: flush_log"; of a wake in which function: "flush_log". "":
-	 * not known, or another kind of slice. */
+	/* For a wait, who ends it: "writer: flush_log"; for a wake, in which function: "flush_log".
+	 * "": not known, or another kind of slice. */
 	char waker[SLICE_WAKER];
 };
 
@@ -49,8 +49,8 @@ void wait_slices__fini(struct wait_slices *s);
 /* The next track is that of the profile's thread, or of a waker (see struct wake). */
 void wait_slices__turn(struct wait_slices *s, uint32_t track);
 
-/* What has happened on the track up to `at_ns`, while `depth` calls were open. Returns 0, or what
- * the visitor returned. */
+/* Visits what has happened on the track up to `at_ns`, while `depth` calls were open. Returns 0, or
+ * what the visitor returned. */
 int wait_slices__until(struct wait_slices *s, uint64_t at_ns, uint32_t depth, slice_visitor visit,
 		       void *ctx);
 

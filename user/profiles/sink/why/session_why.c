@@ -108,7 +108,7 @@ static int add_time(struct finder *f, uint32_t *number, enum why_kind kind, uint
 	return 0;
 }
 
-/* What of a path's own time it ran, and what of it was off the CPU without a wait. */
+/* Splits a path's own time, less its waits, into running and being off the CPU. */
 static void split(uint64_t own_ns, uint64_t off_ns, uint64_t waited_ns, uint64_t *run_ns,
 		  uint64_t *short_ns)
 {
@@ -204,7 +204,8 @@ static void find_most(const struct finder *f, size_t from, size_t to, struct why
 		uint32_t function = f->r->s->paths[w->path].function;
 		double by_ns = 0, there_ns = 0;
 
-		/* Of many kinds, as of a thousand wakers, the first ones tell enough. */
+		/* 256 waits tell enough, if there are many kinds of them, as with a thousand
+		 * wakers. */
 		for (size_t k = i; k < to && k < i + 256; k++) {
 			const struct session_wait *o = f->waits[k];
 
@@ -242,8 +243,8 @@ static int add_waits(struct finder *f, size_t from, size_t to)
 	return add_part(f, part) ? 0 : -ENOMEM;
 }
 
-/* Of waits for one reason and kind of object, [from, to), each object is a part that makes up a
- * quarter of their time at least, and all others are one. */
+/* Adds waits for one reason and kind of object, [from, to): each object that makes up a quarter of
+ * their time at least is a part, and all others together are one. */
 static int add_objects(struct finder *f, size_t from, size_t to)
 {
 	double all_ns = 0;
@@ -261,7 +262,7 @@ static int add_objects(struct finder *f, size_t from, size_t to)
 			err = add_waits(f, i, end);
 			continue;
 		}
-		/* They move together, before what has been added. */
+		/* Waits for lesser objects move together, before those that have been added. */
 		for (size_t k = i; k < end; k++)
 			f->waits[rest++] = f->waits[k];
 	}
@@ -289,8 +290,8 @@ static int add_all_waits(struct finder *f)
 	return err;
 }
 
-/* What sessions waited for in queues that took longest, as far as they are kept: the stretch that
- * took most of it, and what was called then. */
+/* Finds the stretch that the longest sessions waited in queues for most of the time, as far as
+ * these sessions are kept, and what was called when it was over. */
 static void look_into_queues(const struct finder *f, struct why_part *part)
 {
 	uint64_t most_ns = 0, queue_ns = 0;

@@ -15,28 +15,29 @@ enum why_kind {
 	WHY_QUEUE, /* until a thread took the session up */
 };
 
-/* What p99 sessions spend time on, and how much usual ones do. Times and counts are means of a
- * session; those of usual ones may be larger. */
+/* A part of p99 sessions' time, and how much usual sessions spend on it. Times and counts are means
+ * of a session; those of usual ones may be larger. */
 struct why_part {
 	enum why_kind kind;
 	uint32_t function; /* where; of waits where most of them were */
-	/* Of waits in functions that tell little, as they have no name, or wait for whatever comes,
-	 * and of what is parked: the next caller that tells more; UINT32_MAX: none does. */
+	/* For waits in functions that tell little, as they have no name, or wait for whatever
+	 * comes, and for parked goroutines: the next caller that tells more; UINT32_MAX: none does.
+	 */
 	uint32_t caller;
 	double more_ns, worst_ns, usual_ns;
 	double worst_calls, usual_calls; /* of the function, all its calls */
-	/* Of queues: who has waited for most of the time, NULL if that is not known; `function` is
+	/* For queues: who has waited for most of the time, NULL if that is not known; `function` is
 	 * what was called when they were over. */
 	const struct chain_part *queued;
-	/* Of waits: one of them. Its object counts if all have it; its waker is the one that most
-	 * time is of. */
+	/* For waits: one of them. Its object counts if all have it; its waker is the one with most
+	 * of their time. */
 	const struct session_wait *wait;
 	bool object;
-	/* Of waits: enum wait_object. A barrier's words are those of a mutex now and then, and no
-	 * mutex is waited for as a futex of another kind: of both kinds it is that. */
+	/* For waits: enum wait_object. Words of a barrier are waited for in a mutex's way at times,
+	 * but a mutex never in a futex's: if both kinds are met it is a futex. */
 	uint32_t object_kind;
 	double waker_ns; /* worst_ns of that waker */
-	/* Of the wait with most more_ns: what was done mostly while it lasted, by whichever thread
+	/* For the wait with most more_ns: what was done mostly while it lasted, by whichever thread
 	 * was waited for, at any depth: a stretch like others that make up this part of the wait;
 	 * NULL: nothing was, or it is the waker's function, which is told anyway. */
 	const struct chain_part *behind;
