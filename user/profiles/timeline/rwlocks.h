@@ -11,10 +11,10 @@
 
 struct recorded_wait;
 
-/* Of a wait at a word that has that name: sets its kind to WAIT_OBJECT_READ or WAIT_OBJECT_WRITE
- * and its object to the begin of the rwlock. With another name the wait stays as it is. A question
- * mark before the name ("?__wrphase_futex"): the word lies where an rwlock would have it, and is a
- * mutex's if the wait is for the value of one. */
+/* If `word` is the name of an rwlock's word: sets the wait's kind to WAIT_OBJECT_READ or
+ * WAIT_OBJECT_WRITE and its object to the begin of the rwlock. Else the wait stays as it is. A
+ * question mark before the name ("?__wrphase_futex"): the word lies where an rwlock would have it,
+ * and is a mutex's if the wait is for the value of one. */
 void rwlock__tell(struct recorded_wait *w, const char *word);
 
 /* WAIT_OBJECT_READ or WAIT_OBJECT_WRITE of the C library's functions that wait for an rwlock, as

@@ -12,9 +12,9 @@
 
 struct timeline_call;
 
-/* Where calls nest: a thread's stack, or another that it was the first to run on. Fields as in
- * struct profile_thread, which they identify. Call stacks are numbered from 1 on, in the order in
- * which they are sent. */
+/* A stack on which calls nest: a thread's own, or another that the thread was the first to run on.
+ * Fields as in struct profile_thread, which they identify. Call stacks are numbered from 1 on, in
+ * the order in which they are sent. */
 struct recorded_callstack {
 	pid_t pid, tid;
 	uint64_t start_ns;

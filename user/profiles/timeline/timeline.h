@@ -37,7 +37,7 @@ struct timeline_event {
 /* Nonzero ends the walk. */
 typedef int (*timeline_visitor)(const struct timeline_event *event, void *ctx);
 
-/* Where calls come from. */
+/* A source of calls. */
 struct timeline {
 	/* The calls of a thread in order of their beginning, callers before callees that begin at
 	 * the same time; sets *call and returns 1, 0 at the end, or -errno. `rewind` starts anew.

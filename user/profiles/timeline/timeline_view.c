@@ -21,7 +21,7 @@ int timeline__next_in(struct timeline *t, uint32_t thread, const struct time_ran
 	int more;
 
 	while ((more = t->next(t, thread, call)) > 0) {
-		/* They come in the order of their beginning. */
+		/* Calls come in the order of their beginning, so no later one is in the range. */
 		if (call->enter_ns >= r->to_ns)
 			return 0;
 		if (call->leave_ns > r->from_ns || call->enter_ns >= r->from_ns)

@@ -25,8 +25,8 @@ static inline uint64_t time_range__inside(const struct time_range *r, uint64_t e
 	return leave_ns > enter_ns ? leave_ns - enter_ns : 0;
 }
 
-/* As timeline::next, but passes over calls that have no part in the range. Those that take no time
- * have one if they begin in it. */
+/* Like timeline::next, but passes over calls that have no part in the range. A call that takes no
+ * time has one if it begins in the range. */
 int timeline__next_in(struct timeline *t, uint32_t thread, const struct time_range *r,
 		      struct timeline_call *call);
 

@@ -29,10 +29,10 @@ enum wait_reason {
 	WAIT_REASONS,
 };
 
-/* As in JSON: "lock", "cpu". */
+/* The reason's name in JSON: "lock", "cpu". */
 const char *wait_reason__word(uint32_t reason);
 
-/* What an object is. The numbers are in files. */
+/* The kind of an object. The numbers are in files. */
 enum wait_object {
 	WAIT_OBJECT_NONE,
 	WAIT_OBJECT_LOCK,  /* an address */

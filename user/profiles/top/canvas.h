@@ -43,7 +43,7 @@ void canvas__fini(struct canvas *c);
 size_t canvas__put(struct canvas *c, size_t row, size_t column, enum canvas_style style,
 		   const char *text);
 
-/* As canvas__put(), formatted, at most 255 bytes. */
+/* Like canvas__put(), formatted, at most 255 bytes. */
 size_t canvas__printf(struct canvas *c, size_t row, size_t column, enum canvas_style style,
 		      const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 

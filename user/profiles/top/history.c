@@ -78,7 +78,7 @@ char *history__spark(const struct history *h, uint32_t function, size_t columns,
 		max = means[i] > max ? means[i] : max;
 	}
 	for (size_t i = 0; i < columns; i++) {
-		/* What there was is seen, however little. */
+		/* Anything above 0 has a height, however little it is. */
 		size_t height = max > 0 && means[i] > 0
 					? 1 + (size_t)(means[i] / max * (float)(most - 1) + 0.5f)
 					: 0;

@@ -9,7 +9,7 @@
 
 struct profile;
 
-/* What rows can be sorted by; all but names the highest first. */
+/* The columns by which rows can be sorted; all but names the highest first. */
 enum top_sort {
 	SORT_SELF,
 	SORT_TOTAL,
@@ -24,7 +24,7 @@ enum top_sort {
 struct top_row {
 	uint32_t id; /* index of the function or thread */
 	char *name;  /* owned by the rows; a stranger's */
-	/* Of the CPU time of all functions: its own, and with its callees; 0 to 1. */
+	/* Shares of the CPU time of all functions: its own, and with its callees; 0 to 1. */
 	double self, total;
 	bool estimated; /* some of that is known from samples */
 	double calls;	/* a second; negative: nobody has counted them */
@@ -51,8 +51,8 @@ struct top_rows {
  * profile__summarize(). Both return 0 or -ENOMEM; the caller clears `r`, which is empty at first.
  */
 int top_rows__functions(struct top_rows *r, const struct profile *delta, const char *search);
-/* Of a whole machine: processes, with their numbers as ids and their shares of one CPU; sorted by
- * SORT_TOTAL and SORT_CALLS it is by memory and threads. */
+/* The processes of a whole machine, with their numbers as ids and their shares of one CPU;
+ * SORT_TOTAL and SORT_CALLS sort by memory and threads. */
 int top_rows__processes(struct top_rows *r, const struct profile *delta, const char *search);
 int top_rows__threads(struct top_rows *r, const struct profile *delta, const char *search);
 /* Functions that one of the GLOBs matches, with or without news. */

@@ -71,7 +71,7 @@ void top__free(struct top *t)
 	free(t);
 }
 
-/* Which functions are dropped to keep to the budget, or were. */
+/* Notes the functions that are dropped to keep to the budget, or were. */
 static int note_drops(struct top *t, const struct profile *now)
 {
 	struct top_drop *drops = calloc(now->functions_cnt + 1, sizeof(*drops));
@@ -389,7 +389,7 @@ static void draw_head(struct top *t, struct canvas *c)
 				       (double)((own > seen ? own : seen) + 1));
 }
 
-/* What is looked at closely. */
+/* Draws the line on the function that is looked at closely. */
 static void draw_zoom(const struct top *t, struct canvas *c)
 {
 	const struct profile *p = t->shown;

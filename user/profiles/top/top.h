@@ -30,7 +30,7 @@ enum top_key {
 	TOP_KEY_BACKSPACE,
 };
 
-/* What a key asks of the run. */
+/* A key's effect on the run. */
 enum top_wish {
 	TOP_NOTHING,
 	TOP_QUIT,
@@ -45,8 +45,8 @@ enum top_wish {
 
 /* `whom`: what the target is called in the first line; copied. NULL: no memory. */
 struct top *top__new(const char *whom);
-/* As top__new(), of all processes of the machine: each is a thread of the profiles, and Enter opens
- * one. */
+/* Like top__new(), for all processes of the machine: each is a thread of the profiles, and Enter
+ * opens one. */
 struct top *top__machine(const char *whom);
 /* Whose calls are sessions: functions that one of the GLOBs matches. Borrowed. */
 void top__sessions(struct top *t, char *const *globs, size_t cnt);
@@ -60,7 +60,7 @@ void top__free(struct top *t); /* accepts NULL */
  * if that fails. Returns 0 or -ENOMEM. */
 int top__take(struct top *t, const struct profile *now, struct profile *delta);
 
-/* What is told beside the tables: `off`, tracing is switched off. */
+/* Messages beside the tables. `off`: tracing is switched off. */
 void top__tell_off(struct top *t, bool off);
 void top__message(struct top *t, const char *message); /* copied */
 

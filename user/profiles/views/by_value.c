@@ -148,7 +148,7 @@ static int function_of(struct by_value *b, uint32_t function, const struct timel
 	if (!name || add_function(b, function, name))
 		return -ENOMEM;
 	*out = b->p->functions_cnt - 1;
-	/* It stands before the bracket. */
+	/* The value's text ends before the closing bracket of the name. */
 	*v = (struct valued){function, *out, name + strlen(name) - strlen(text) - 1, strlen(text)};
 	s->cnt++;
 	b->values_cnt++;

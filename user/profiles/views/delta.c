@@ -133,7 +133,7 @@ static uint64_t new_estimate(const struct delta *d, const struct call_stats *now
 
 	if (all > 0 && now->calls_varied > 0 && d->share >= 0) {
 		double relative = now->calls_varied / (all * all);
-		/* Where nothing has changed, calls are not estimated any more. */
+		/* If the variance is the same, nothing was estimated in the interval. */
 		double usual = now->calls_varied == before->calls_varied
 				       ? 0
 				       : all * usual_share(d, now, before);
@@ -174,7 +174,7 @@ static int find_exact(struct delta *d)
 	return 0;
 }
 
-/* Of a path that was counted up to now, and not estimated, all that is estimated is new; of a
+/* Subtracts calls. If a path was counted up to now, and not estimated, its estimate is all new; of a
  * function that is exact again none is, also if there is something left to be made up for. */
 static void subtract_calls(const struct delta *d, uint32_t node, const struct call_stats *before)
 {
@@ -246,8 +246,9 @@ static void subtract_node(struct delta *d, uint32_t node)
 	if (old) {
 		const struct call_stats *before = &d->before->nodes[old].stats;
 
-		/* What earlier samples stand for changes a little as more become known. Waits do
-		 * not. In an interval without samples all that is known is where they were. */
+		/* The time that earlier samples stand for changes a little as more become known,
+		 * unlike waits. In an interval without samples all that is known is where they
+		 * were. */
 		if (d->samples > 0 && !s->calls && s->samples == before->samples)
 			s->self_ns = s->raw_self_ns = stats__cpu_self_ns(before) + s->off_self_ns;
 		subtract_calls(d, node, before);

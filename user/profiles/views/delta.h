@@ -14,7 +14,7 @@ struct profile;
  * summarized; the caller frees it. */
 int profile__delta(const struct profile *now, const struct profile *before, struct profile **out);
 
-/* As profile__delta(), for one of many intervals in a row, whose calls are to add up to those of
+/* Like profile__delta(), for one of many intervals in a row, whose calls are to add up to those of
  * the run: sets the estimated calls of `now` to what the intervals up to this one have shown of
  * them. So `now` is good for nothing but to be `before` for the next interval. */
 int profile__interval(struct profile *now, const struct profile *before, struct profile **out);
