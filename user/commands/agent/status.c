@@ -23,14 +23,17 @@
 #include "util/json.h"
 #include "util/log.h"
 
-/* Adds what a process that runs has taken. */
+/* Adds CPU time, of all threads, and memory of a process that runs. `pid` 0: there is none. */
 static void add_process(pid_t pid, uint64_t *cpu_ns, uint64_t *memory)
 {
 	unsigned long kib = 0;
 	char path[64], line[256];
+	uint64_t ns;
 	FILE *f;
 
-	*cpu_ns += process__first_thread_ns(pid);
+	if (!pid)
+		return;
+	*cpu_ns += process__cpu_ns(pid, &ns) ? 0 : ns;
 	/* Pss counts memory that several processes share once. */
 	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
 	f = fopen(path, "re");
@@ -81,15 +84,13 @@ static void add_tables(pid_t pid, uint64_t *kernel)
 		closedir(dir);
 }
 
-/* And its children: who records has a link holder. */
+/* Adds a process and its children: a recording process has a link holder. */
 static void add_family(pid_t pid, uint64_t *cpu_ns, uint64_t *memory)
 {
 	char path[64];
 	pid_t child;
 	FILE *f;
 
-	if (!pid)
-		return;
 	add_process(pid, cpu_ns, memory);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
 	f = fopen(path, "re");
