@@ -220,6 +220,7 @@ static void reload(struct agent *a)
 	free(a->services);
 	a->services = services;
 	a->services_cnt = cnt;
+	a->budget.since_ns = 0; /* services that are gone are in no sum any more */
 	gone = a->config;
 	a->config = fresh;
 	config__clear(&gone);
@@ -236,6 +237,8 @@ static void reap(struct agent *a)
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+		/* From its end on, a removed service's process is in the sum of CPU time again. */
+		a->budget.since_ns = 0;
 		for (size_t i = 0; i < a->services_cnt; i++)
 			service__ended(&a->services[i], pid, status);
 		if (a->exporter.pid == pid) {
@@ -276,7 +279,7 @@ static bool tend(struct agent *a, struct service *sv)
 		return sv->old.pid != 0;
 	}
 	sv->told = false;
-	a->judged_ns = 0; /* a start is no measure of what follows */
+	a->budget.since_ns = 0; /* a start is no measure of what follows */
 	err = service__begin(sv, &a->config, a->engine);
 	if (err)
 		log_error("%s: cannot begin: %s", sv->name, strerror(-err));
@@ -287,29 +290,18 @@ static bool tend(struct agent *a, struct service *sv)
  * change with each interval. */
 static void keep_budget(struct agent *a)
 {
-	uint64_t spent_ns = a->cpu_ns, now = now_ns(), span_ns = now - a->judged_ns;
-	double allowed_ns;
+	double allowed = (double)sysconf(_SC_NPROCESSORS_ONLN) * a->config.overhead / 100;
+	uint64_t spent_ns = a->cpu_ns, now = now_ns();
+	struct machine_budget *b = &a->budget;
 
 	for (size_t i = 0; i < a->services_cnt; i++)
 		spent_ns += service__sums(&a->services[i]).probe_ns;
-	if (a->judged_ns && span_ns < 2 * a->config.interval_ns)
+	if (b->since_ns && now - b->since_ns < 2 * a->config.interval_ns)
 		return;
-	allowed_ns =
-		(double)span_ns * (double)sysconf(_SC_NPROCESSORS_ONLN) * a->config.overhead / 100;
-	if (a->judged_ns && (double)(spent_ns - a->judged_spent_ns) > allowed_ns) {
-		a->scale *= allowed_ns / (double)(spent_ns - a->judged_spent_ns);
-		log_warn("all recording took more than %g %% of the machine: budgets are lowered "
-			 "to %.0f %% of what they were",
-			 a->config.overhead, a->scale * 100);
-	} else if (a->judged_ns && a->scale < 1 &&
-		   (double)(spent_ns - a->judged_spent_ns) < allowed_ns / 2) {
-		a->scale = a->scale * 1.5 < 1 ? a->scale * 1.5 : 1;
-	}
-	a->judged_ns = now;
-	a->judged_spent_ns = spent_ns;
+	machine_budget__judge(b, spent_ns, allowed, now);
 	for (size_t i = 0; i < a->services_cnt; i++) {
 		const struct service *sv = &a->services[i];
-		double ppm = sv->config->overhead * 1e4 * a->scale;
+		double ppm = sv->config->overhead * 1e4 * b->scale;
 
 		if (sv->run.share)
 			atomic_store(&sv->run.share->limit_ppm,
@@ -466,7 +458,7 @@ int agent__run(const char *path, const struct service_engine *engine)
 		.lock = -1,
 		.recorders_lock = -1,
 		.clock_ahead_s = time(NULL) - (int64_t)(clock_ns(CLOCK_BOOTTIME) / SECOND_NS),
-		.scale = 1,
+		.budget.scale = 1,
 	};
 	sigset_t signals;
 	int err = prepare(&a);

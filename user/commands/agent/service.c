@@ -241,9 +241,13 @@ void service__ended(struct service *sv, pid_t pid, int status)
 struct service_sums service__sums(const struct service *sv)
 {
 	struct service_sums sums = {sv->recordings, sv->unwritten, sv->probe_ns, sv->cpu_ns};
-	const struct run_share *s = sv->run.share;
+	const struct run_share *shares[] = {sv->run.share, sv->old.share};
 
-	if (s) {
+	for (size_t i = 0; i < sizeof(shares) / sizeof(*shares); i++) {
+		const struct run_share *s = shares[i];
+
+		if (!s)
+			continue;
 		sums.recordings += atomic_load(&s->recordings);
 		sums.unwritten += atomic_load(&s->unwritten);
 		sums.probe_ns += atomic_load(&s->probe_ns);

@@ -5,6 +5,7 @@
 
 #include "agent/config_data.h"
 #include "agent/exporter.h"
+#include "agent/machine_budget.h"
 #include "agent/ring.h"
 #include "agent/sender.h"
 #include "agent/service.h"
@@ -23,11 +24,10 @@ struct agent {
 	bool stopping;
 	int64_t clock_ahead_s; /* of the time since boot, as the agent began */
 	uint64_t upkeep_due_ns;
-	/* Used by the agent with all its processes; and since when sums are compared. */
+	/* Used by the agent with all its processes. */
 	uint64_t cpu_ns, memory, kernel;
 	double cpu_percent; /* of one CPU, since the last upkeep */
-	uint64_t judged_ns, judged_spent_ns;
-	double scale; /* of all budgets, to keep that of the machine; 1: they are as configured */
+	struct machine_budget budget;
 };
 
 #endif

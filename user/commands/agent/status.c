@@ -183,7 +183,7 @@ static void put_all(struct json *j, const struct agent *a)
 	json_member_double(j, "cpu_percent", a->cpu_percent);
 	json_member_u64(j, "memory_bytes", a->memory);
 	json_member_u64(j, "kernel_bytes", a->kernel);
-	json_member_double(j, "budget_scale", a->scale);
+	json_member_double(j, "budget_scale", a->budget.scale);
 	json_member_open(j, "ring", '{');
 	json_member_string(j, "path", a->config.ring);
 	json_member_u64(j, "bytes", a->ring.bytes);
