@@ -55,7 +55,7 @@ int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwi
 	return 0;
 }
 
-/* Where programs find the tables that are new. The kernel waits for an RCU grace period, once for a
+/* Puts new tables to where programs find them. The kernel waits for an RCU grace period, once for a
  * call. Returns 0 or -errno. */
 static int put_new_tables(struct tracer *tr)
 {

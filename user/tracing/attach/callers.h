@@ -27,8 +27,8 @@ int tracer__put_table(struct tracer *tr, uint32_t number, const struct wire_unwi
 /* Replaces the ranges of code that a process is known to have mapped. Returns 0 or -errno. */
 int tracer__put_space(struct tracer *tr, pid_t pid, const struct wire_unwind_space *space);
 
-/* What the kernel says of an address of its own, as "vfs_read+0x1a/0x340"; of a module's with
- * " [ext4]" behind it. False: it cannot be asked, as where no samples are taken on paths. A
+/* The kernel's text for an address of its own, as "vfs_read+0x1a/0x340"; for a module's with "
+ * [ext4]" behind it. False: the kernel cannot be asked, as where no samples are taken on paths. A
  * kallsyms_say: `tracer` is a struct tracer. */
 bool tracer__say_kernel(void *tracer, uint64_t address, char *said, size_t size);
 

@@ -17,9 +17,9 @@ struct gate {
 int gate__init(struct gate *g, struct proftrace_bpf *skel, struct link_holder *k);
 void gate__fini(struct gate *g); /* of a zeroed one, too */
 
-/* Where runs share a turn it is this one's from then on. */
+/* Opens the gate. Where runs share a turn it is this one's from then on. */
 void gate__open(struct gate *g);
-/* Whoever's turn it is, for processes of our own. */
+/* Opens the gate for processes of our own, whoever's turn it is. */
 void gate__open_alone(struct gate *g);
 void gate__close(struct gate *g);
 

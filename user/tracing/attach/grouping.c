@@ -18,8 +18,7 @@
  * as many while it is replaced. */
 #define MOST_GROUPS   512
 #define MOST_OF_FILES 8
-/* Where groups are not small: those in use, of one object in one process. With more they are not
- * split any further. */
+/* Large groups in use, of one object in one process: with more, they are not split any further. */
 #define MOST_LARGE_GROUPS 16
 
 static size_t at_least(size_t a, size_t b)

@@ -436,7 +436,7 @@ static __attribute__((noinline, noclone)) int trial_function(int x)
 	return x;
 }
 
-/* Where code of our own program lies in its file. */
+/* The place of our own program's code in its file. */
 struct own_code {
 	uintptr_t at;
 	uint64_t offset;

@@ -127,7 +127,8 @@ void life__choose(struct proftrace_bpf *skel, const struct whom_begins *whom)
 				.uid = whom->uid,
 				.certain = whom->certain,
 				.own = name_of("proftrace", strlen("proftrace"), true)};
-	/* Of more than there is room for all are told of. */
+	/* With more names or groups than there is room for, all processes that begin are told of.
+	 */
 	if (whom->names_cnt > WIRE_WHOM_NAMES || whom->cgroups_cnt > WIRE_WHOM_GROUPS)
 		w->certain = false;
 	for (size_t i = 0; i < whom->names_cnt && whom->names_cnt <= WIRE_WHOM_NAMES; i++)

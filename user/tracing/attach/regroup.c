@@ -24,7 +24,7 @@
 #define LINGER_NS	(200 * 1000000ull)
 #define LINGER_BRIEF_NS (20 * 1000000ull)
 #define LINGER_FIRST_NS (2 * 1000000ull)
-/* Of one object in one process: all of them cost the target time at each hit. */
+/* Retired groups of one object in one process, at most: all cost the target time at each hit. */
 #define MAX_RETIRED 16
 /* To replace a group, until generations come again: by then the links of the first one are long
  * closed. */

@@ -89,7 +89,8 @@ static void take_out(struct groups *g, bool burst)
 void groups__take_out_survey(struct groups *g)
 {
 	take_out(g, false);
-	/* What is put in next would wait for a lock with each probe, and so would this. */
+	/* Links that are still being closed hold a lock: each new probe would wait for it, and each
+	 * closing for the new probes. */
 	link_holder__settle(g->link_holder);
 }
 

@@ -131,7 +131,7 @@ int tracer__load(const struct tracer_options *opts, const struct target *t, stru
 int64_t tracer__attach(struct tracer *tr, const struct plan *p, const struct target *t,
 		       const bool *called);
 
-/* As tracer__attach(), while threads of the target are held until what they have loaded has its
+/* Like tracer__attach(), while threads of the target are held until what they have loaded has its
  * probes: these are put in on another CPU than theirs. */
 int64_t tracer__attach_loaded(struct tracer *tr, const struct plan *p, const struct target *t);
 
@@ -277,7 +277,7 @@ int tracer__switch_off(struct tracer *tr, uint64_t *at_ns);
  * or -errno with one line logged.
  */
 int tracer__suspend(struct tracer *tr);
-/* As tracer__suspend(), for moments: what is attached to the scheduler stays, too. */
+/* Like tracer__suspend(), for moments: what is attached to the scheduler stays, too. */
 int tracer__rest(struct tracer *tr);
 int tracer__resume(struct tracer *tr, const struct plan *p, const struct target *t);
 

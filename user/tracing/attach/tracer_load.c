@@ -97,7 +97,7 @@ static void say_failure(const struct backend *backend, int err)
 		  refusal__reason() ? refusal__reason() : strerror(-err));
 }
 
-/* They are attached later: see tracer__watch_system_calls(). */
+/* Loads the programs of system calls, which tracer__watch_system_calls() attaches later. */
 static void choose_system_calls(struct tracer *tr, const struct tracer_options *opts)
 {
 	bool probed = opts->system_calls && call_probes__known();
@@ -235,7 +235,7 @@ static int allow_processes(struct tracer *tr, const struct target *t)
 
 #define LEAST_FILES 256 /* that must be allowed to be open for programs, tables and links */
 
-/* Where files are few, it is not always their lack that is told, but what came of it. */
+/* Whether so few files may be open that loading fails: the error may name a consequence only. */
 static bool files_are_few(void)
 {
 	struct rlimit files;
@@ -246,8 +246,8 @@ static bool files_are_few(void)
 #define LEAST_DATA  (64 << 20)	/* bytes: libbpf reads the kernel's types, some 10 MB, for one */
 #define LEAST_SPACE (256 << 20) /* with the tables, which are mapped */
 
-/* Where memory is limited, libbpf tells what it could not find for lack of it: "failed to find
- * valid kernel BTF". */
+/* Whether so little memory is allowed that loading fails: libbpf then tells of a consequence,
+ * "failed to find valid kernel BTF". */
 static bool memory_is_little(void)
 {
 	struct rlimit data, space;

@@ -69,7 +69,7 @@ static uint32_t shares_of_cpus(size_t entries, size_t most)
 #define MORE_FUNCTIONS (1u << 16) /* that may come with files that are loaded later */
 #define LINE_OF_CACHE  64
 
-/* So many entries of that size fill whole cache lines: CPUs' shares do not touch. */
+/* The number of entries of that size that fill whole cache lines: CPUs' shares do not touch. */
 static size_t whole_lines(size_t entries, size_t size)
 {
 	size_t step = LINE_OF_CACHE / size;

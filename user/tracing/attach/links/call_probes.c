@@ -37,7 +37,7 @@ static int open_event(int type, const char *function)
 		.disabled = 1,
 	};
 
-	/* Of one CPU: the program runs wherever the function is called. */
+	/* pid -1 and one CPU: the program runs wherever the function is called. */
 	return syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 }
 

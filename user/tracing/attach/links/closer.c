@@ -34,7 +34,7 @@
 #define STILL_MOST 1000000
 #define LEAST_NS   900 /* for a probe, until more is known: less than the usual 1.4 us */
 #define TELLING	   16  /* probes: of fewer, the time for all else counts too much */
-/* Where the target stands still for that: from look to look, and until the first of them. */
+/* How often the closer looks whether the target stands still, and how long it waits for that. */
 #define QUIET_NS   30000
 #define QUIET_MOST 5000000
 

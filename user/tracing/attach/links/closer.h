@@ -21,7 +21,7 @@ int closer__new(struct closer **out); /* 0, -ENOMEM, or -EAGAIN: no thread can b
 /* Takes the descriptor over, of a link with so many probes; 0: unknown, and nobody waits for them.
  */
 void closer__close(struct closer *c, int fd, uint32_t probes);
-/* As closer__close(), of a trace event\'s descriptor; its definition is removed as well. */
+/* Like closer__close(), for a trace event's descriptor; its definition is removed as well. */
 void closer__close_event(struct closer *c, int fd, const struct trace_events *events,
 			 uint32_t number, uint32_t probes);
 /* Closings take place near these processes from now on; none as yet. */

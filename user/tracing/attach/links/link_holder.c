@@ -314,7 +314,7 @@ static int keep_file(struct links *l, struct fds *file)
 
 static const struct fds no_fds;
 
-/* What is served. */
+/* What the link holder's process has. */
 struct service {
 	struct links links;
 	struct proftrace_bpf *skel; /* what is loaded; NULL: nothing */

@@ -217,7 +217,8 @@ static int attach_again(struct bpf_link **link, const struct bpf_program *progra
 	return *link ? 0 : -errno;
 }
 
-/* Of system calls. The kernel runs the kprobes' programs only where the tracepoints have some. */
+/* Attaches the programs of system calls. The kernel runs those of the kprobes only where the
+ * tracepoints have some. */
 static int attach_calls(struct proftrace_bpf *skel)
 {
 	int err;

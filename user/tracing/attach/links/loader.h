@@ -22,7 +22,7 @@ struct load_spec {
 	struct proftrace_bpf__rodata rodata;
 };
 
-/* What the run has set, of a skeleton that is not loaded. */
+/* Fills *out with the run's settings, from a skeleton that is not loaded. */
 void load_spec__of(const struct proftrace_bpf *skel, uint32_t backend, struct load_spec *out);
 
 /* Loads by it. `turn_fd`: the map of tracer__make_turn(), borrowed; -1: none is shared. Returns 0

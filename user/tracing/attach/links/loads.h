@@ -3,7 +3,7 @@
 #ifndef PROFTRACE_ATTACH_LINKS_LOADS_H
 #define PROFTRACE_ATTACH_LINKS_LOADS_H
 
-/* What is to be done with the programs at tracepoints. */
+/* A request about the programs at tracepoints. */
 enum tracepoints {
 	TRACEPOINTS_ATTACH, /* but for those at system calls */
 	TRACEPOINTS_DETACH,

@@ -17,8 +17,8 @@
 
 struct opened {
 	struct proftrace_bpf skel; /* first, as libbpf frees it */
-	/* Of programs that another process has loaded, in their object's order. libbpf has no place
-	 * for them. */
+	/* Descriptors of programs that another process has loaded, in their object's order. libbpf
+	 * has no place for them. */
 	int programs[FD_MESSAGE_MOST];
 	int types; /* file of the kernel's types, which is read as programs are loaded; -1: none */
 };

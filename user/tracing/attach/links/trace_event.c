@@ -18,11 +18,11 @@
 
 #include "attach/links/link.h"
 
-/* Where it usually is. */
+/* The usual places of tracefs. */
 static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
-/* Of the names of groups, behind it the process and its PID namespace: proftrace_1234_4026531836.
- */
+/* The begin of groups' names; behind it the process and its PID namespace:
+ * proftrace_1234_4026531836. */
 #define GROUP_PREFIX "proftrace_"
 #define MAX_NAME     64
 #define MAX_LINE     160

@@ -217,7 +217,7 @@ static bool is_busy(const struct near *near)
 	if (same && at_ns < quiet.looked_ns + LOOK_NS)
 		return quiet.busy;
 	cpu_ns = target_ns(near);
-	/* Of one that is seen for the first time that is not known. */
+	/* A target that is looked at for the first time counts as busy. */
 	quiet.busy = !same || !cpu_ns || cpu_ns > quiet.cpu_ns + (at_ns - quiet.looked_ns) / BUSY;
 	quiet.near = *near;
 	quiet.looked_ns = at_ns;
