@@ -54,7 +54,7 @@ static bool may_go(const struct budget_function *f)
 	       f->call_cost_ns > 0;
 }
 
-/* Where costs are more than `most_ns`, that much counts, whatever comes by chance. */
+/* A cost of at most `most_ns`; if that cuts it, it is certain. */
 static struct cost at_most(struct cost c, double most_ns)
 {
 	return c.ns > most_ns ? (struct cost){.ns = most_ns} : c;

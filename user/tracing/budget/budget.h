@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Which functions to give up so that tracing costs no more than it may. */
+/* Chooses functions to give up so that tracing costs no more than it may. */
 #ifndef PROFTRACE_BUDGET_BUDGET_H
 #define PROFTRACE_BUDGET_BUDGET_H
 
@@ -48,7 +48,7 @@ struct budget_function {
 	bool drop;   /* the answer */
 };
 
-/* What it cost in that time, in ns of the target's. */
+/* The function's cost in that time, in ns of the target's. */
 double budget__cost_ns(const struct budget_function *f);
 
 /* The cost of the functions that are not gone, in ns, as far as it counts against `limit`

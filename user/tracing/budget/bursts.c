@@ -158,7 +158,7 @@ static int note_place(struct bursts *b, uint32_t function)
 	return err;
 }
 
-/* Of the calls while it was dropped only those from now on are the newest ones. */
+/* The function was dropped just now: its calls from now on tell its rate. */
 static void begin_member(struct bursts *b, struct member *m, double per_ns)
 {
 	m->exact = false;
@@ -331,7 +331,7 @@ static void note_thread(uint32_t function, uint64_t thread, uint64_t calls, void
 			(double)calls;
 }
 
-/* Which threads call which functions. */
+/* Notes which threads call which functions. */
 static int note_threads(struct bursts *b)
 {
 	struct by_thread t = {b, calloc(b->in->plan->functions_cnt + 1, sizeof(*t.members))};
@@ -656,7 +656,7 @@ static int list_burst(struct bursts *b, bool in_one, double *probes)
 	return err;
 }
 
-/* So many probes will be in the first burst; later ones are due by what bursts have cost. */
+/* The number of probes in the first burst; later ones are due by what bursts have cost. */
 static double first_burst_probes(const struct bursts *b)
 {
 	double probes = 0, most;

@@ -30,7 +30,7 @@ int controller__expect(struct controller *s, const struct forecast_function *for
  */
 int controller__leave_out(struct controller *s, const bool *called);
 
-/* What a call of the function costs the target, in ns, as calibrated. */
+/* The calibrated cost of a call of the function to the target, in ns. */
 double controller__call_ns(struct controller *s, uint32_t function);
 
 /* The function is never dropped, as an option names it. Returns 0 or -ENOMEM. */

@@ -104,8 +104,8 @@ uint64_t controller__calls(const struct controller *s);
 /* A look begins, with the target's CPU time and its calls so far. */
 void controller__begin_look(struct controller *s, uint64_t now_ns, uint64_t cpu_ns, uint64_t calls);
 
-/* What a call of a function costs the target, in ns: probes, colder than in calibration, and what
- * its own code has to load again after them. `u`: what is known of its calls. */
+/* The cost of a call of a function to the target, in ns: probes, colder than in calibration, and
+ * what its own code has to load again after them. `u`: what is known of its calls. */
 double controller__call_cost(const struct controller *s, uint32_t function,
 			     const struct function_usage *u);
 

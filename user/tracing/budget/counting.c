@@ -6,8 +6,8 @@
 
 /* The target's own CPU time that counting may take in a window, as a share of what is left. */
 #define SHARE 0.1
-/* Of functions whose calls go by reads and writes counting may take five times as long as the rest:
- * 5 ms where the target itself has run for 1 ms. */
+/* Functions whose calls go by reads and writes may be counted for five times as long as the rest: 5
+ * ms where the target itself has run for 1 ms. */
 #define IO_SHARE 5
 /* A window is to have so many reads, or writes: some turns of an event loop. */
 #define IO_LEAST 100
@@ -57,7 +57,8 @@ static int by_turn(const void *a, const void *b, void *ctx)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* Of those that were counted, one that was least often, by its place; `cnt`: there is none. */
+/* The index of a function that was counted, as seldom as any of them; drawn by `random` among equal
+ * ones. `cnt`: there is none. */
 static size_t one_again(const struct member *members, size_t cnt, double random)
 {
 	size_t found = cnt, alike = 0;

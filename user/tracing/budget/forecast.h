@@ -20,7 +20,7 @@ struct forecast_function {
  * `counting_ns`, also where a clock that goes in steps shows less than that. */
 double forecast__own_ns(double cpu_ns, double counting_ns);
 
-/* What tracing all of them would cost, as a share of the target's own CPU time. */
+/* The cost of tracing all of them, as a share of the target's own CPU time. */
 double forecast__share(const struct forecast_function *functions, size_t cnt);
 
 /*

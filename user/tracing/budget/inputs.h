@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the budget is kept with, and what is known of how it is to be kept. */
+/* The budget's inputs: what it acts on, and its settings. */
 #ifndef PROFTRACE_BUDGET_INPUTS_H
 #define PROFTRACE_BUDGET_INPUTS_H
 

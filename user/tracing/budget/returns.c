@@ -23,7 +23,8 @@
 #define PACE_NS	   1000000000ull /* from return to return */
 #define MOST	   64		 /* functions at a time */
 #define MOST_TIMES 8		 /* that a function comes back by itself */
-/* Of the limit, for what is chosen: below what has functions dropped. */
+/* The share of the limit for chosen functions: less than the share at which functions are dropped.
+ */
 #define CHOSEN_ROOM 0.8
 
 /* Whether a function that is dropped can have its probes again. */
@@ -43,8 +44,8 @@ static struct drop *last_drop(const struct controller *s, uint32_t function)
 	return NULL;
 }
 
-/* What a dropped function would cost, as a share of the target's own CPU time: by looks of late, or
- * as when it was dropped. */
+/* The cost that a dropped function would have, as a share of the target's own CPU time: by looks of
+ * late, or as when it was dropped. */
 static double share_of_dropped(const struct controller *s, uint32_t function)
 {
 	const struct function_usage none = {.factor = 1};
@@ -56,7 +57,7 @@ static double share_of_dropped(const struct controller *s, uint32_t function)
 	return rate > 0 ? rate * controller__call_cost(s, function, &none) : 0;
 }
 
-/* What a function that is exact has cost in the last look. */
+/* The cost of an exact function in the last look, as a share. */
 static double share_of_exact(const struct controller *s, uint32_t function)
 {
 	return s->judged_ns > 0 ? budget__cost_ns(&s->functions[function]) / s->judged_ns : 0;
@@ -115,7 +116,8 @@ void returns__note_drop(struct controller *s, uint32_t function, uint64_t now_ns
 	r->not_before_ns = now_ns + (REST_NS << r->times);
 }
 
-/* What may come back of those that were chosen, or of all others. Returns how many, or -ENOMEM. */
+/* Lists dropped functions that may come back: those that were chosen, or all others. Returns how
+ * many, or -ENOMEM. */
 static int64_t list_returns(const struct controller *s, bool chosen, uint64_t now_ns,
 			    struct budget_return **out)
 {
@@ -162,7 +164,7 @@ static int return_some(struct controller *s, bool chosen, double room, uint64_t 
 	return err == -ENOMEM ? err : 0;
 }
 
-/* What those that are chosen and exact cost. */
+/* The cost of chosen functions that are exact. */
 static double chosen_share(const struct controller *s)
 {
 	double share = 0;
@@ -189,8 +191,8 @@ int returns__look(struct controller *s, uint64_t now_ns)
 	return err;
 }
 
-/* Of functions [0, cnt) that are dropped and not firm, the cheapest that fit in. Returns how many:
- * the first ones then. */
+/* Chooses, of functions [0, cnt) that are dropped and not firm, the cheapest that fit in, and puts
+ * them first. Returns how many. */
 static int64_t choose_fitting(struct controller *s, uint32_t *functions, size_t cnt)
 {
 	struct budget_return *returns = calloc(cnt + 1, sizeof(*returns));

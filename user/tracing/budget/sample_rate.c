@@ -7,10 +7,11 @@
 #include "budget/budget.h"
 
 #define NS_IN_SECOND 1e9
-/* Of a function that takes 1 s, 997 samples tell the time to 3 %; four times as many would be
- * needed for half of that. */
+/* The most samples of a busy thread in a second: 997 tell the time of a function that takes 1 s to
+ * 3 %; four times as many would be needed for half of that. */
 #define MOST_HZ 997
-/* Of all CPUs together: each idle one wakes up for its clock as well, and we name what was met. */
+/* The most samples of all CPUs in a second: each idle CPU wakes up for its clock as well, and we
+ * name what was met. */
 #define MOST_OF_ALL 4000
 
 static uint32_t least_of(double x, double y)

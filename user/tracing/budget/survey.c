@@ -299,8 +299,8 @@ static int look_again(struct survey *s)
 	return err;
 }
 
-/* Which functions were called at all, in looks or while probes went in and out. What there was no
- * time to look at is taken to be called. NULL: out of memory. */
+/* Lists functions that were called at all, in looks or while probes went in and out. A function
+ * that there was no time to look at counts as called. NULL: out of memory. */
 static bool *list_called(const struct survey *s)
 {
 	size_t cnt = s->in->plan->functions_cnt;
@@ -344,7 +344,7 @@ int survey__make(const struct budget_inputs *in, struct survey_result *out)
 	survey_fini(&s);
 	if (err)
 		log_debug("survey: %s", strerror(-err));
-	/* What keeps probes out keeps true ones out as well, and that is said there. */
+	/* An obstacle to the survey's probes is one to the run's, too, and is told there. */
 	return err == -ENOMEM ? err : 0;
 }
 

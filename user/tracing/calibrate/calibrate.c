@@ -328,7 +328,7 @@ static int measure_all(struct calibration *cal)
 	return err;
 }
 
-/* Of a cheap one: what it takes without us counts for ours, some 20 ns. */
+/* Measures a system call, a cheap one: the 20 ns that it takes itself count as ours. */
 static int measure_system_calls(struct calibration *cal)
 {
 	uint32_t number = tracer__first_system_call(cal->tr) + SYS_getppid;
@@ -376,7 +376,7 @@ static uint64_t exit_cookie_of(int function, uint64_t kind)
 	return function | kind << WIRE_COOKIE_EXIT;
 }
 
-/* Where the probe is on the function that begins with that class. */
+/* The probe's address, on the function that begins with an instruction of that class. */
 static const void *place_of(int site)
 {
 	bool behind = site == SITE_NOP10 && tracer__call_nops() == CALL_NOPS_10;
