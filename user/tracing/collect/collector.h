@@ -30,11 +30,12 @@ void collector__free(struct collector *c); /* accepts NULL */
 /* The plan has grown to that many functions. Returns 0 or -ENOMEM. */
 int collector__grow(struct collector *c, uint32_t functions_cnt);
 
-/* Of functions [0, cnt), when they are known, and again when more are. Returns 0 or -ENOMEM. */
+/* Tells the probes of functions [0, cnt); to be called again when more are known. Returns 0 or
+ * -ENOMEM. */
 int collector__set_probes(struct collector *c, const struct function_probes *probes, uint32_t cnt);
 
-/* What the program at a function's entry is to do in the kernel's place, where programs may write
- * registers; collector__set_probes() says it of all. */
+/* Sets what the program at a function's entry does in the kernel's place, where programs may write
+ * registers; collector__set_probes() does so for all functions. */
 void collector__set_emulation(struct collector *c, uint32_t function,
 			      const struct wire_emulation *e);
 
@@ -47,7 +48,7 @@ void collector__reset(struct collector *c);
 /* Sets usage[0 .. cnt - 1] by a look at all paths. Returns 0 or -ENOMEM. */
 int collector__usage(struct collector *c, struct function_usage *usage, uint32_t cnt);
 
-/* As collector__usage(), but of the functions alone that have ever been called or passed over,
+/* Like collector__usage(), but for those functions alone that have ever been called or passed over,
  * which *used lists: some dozens of a server's thousands. All others have done nothing, and their
  * entries are left as they are. A function that is listed stays so. *used is the collector's and
  * lasts until that grows; functions in it may be cnt and above. Returns 0 or -ENOMEM. */
@@ -123,7 +124,8 @@ void collector__look_for_inlined(struct collector *c, collector_inlined *inlined
 /* Profiles will be subtracted from later ones, so these show paths as the first one does. */
 void collector__keep_paths(struct collector *c);
 
-/* Of the clock by which samples are taken. `bare`: they tell what probes cost alone. */
+/* Sets the period of the clock by which samples are taken. `bare`: they tell what probes cost
+ * alone. */
 void collector__set_sample_period(struct collector *c, uint64_t ns, bool bare);
 /* Samples of the target, from the start on. */
 struct samples_so_far collector__samples(const struct collector *c);

@@ -34,7 +34,7 @@ struct drain {
 	uint64_t sent;		    /* calls */
 };
 
-/* Where the tables keep single calls. Returns 0 or -ENOMEM. */
+/* Finds where the tables keep single calls. Returns 0 or -ENOMEM. */
 int drain__init(struct drain *d, struct bpf_tables *t);
 void drain__fini(struct drain *d); /* of a zeroed one, too */
 

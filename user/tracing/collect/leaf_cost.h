@@ -25,13 +25,13 @@ int leaf_cost__measure(const struct stack_copy *const *copies, size_t copies_cnt
 		       const struct function_probes *probes, uint32_t functions_cnt,
 		       struct leaf_costs *out);
 
-/* What a function's probes have cost, in and below it: so many times what it was charged with. */
+/* The cost of a function's probes, in and below it, as a multiple of what it was charged with. */
 struct fitted_cost {
 	double factor;
 	double error; /* of the factor; 0: nothing is known, and the factor is 1 */
 };
 
-/* What is known of functions without samples. */
+/* Facts on functions that need no samples. */
 struct fit_known {
 	const struct function_probes *probes; /* by function, probes_cnt of them */
 	uint32_t probes_cnt;

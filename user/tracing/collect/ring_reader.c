@@ -59,7 +59,7 @@ static int take(struct ring_reader *r, const struct bpf_tables *t, struct drain 
 		r->name(r->ctx, to);
 	if (w->file)
 		to->object_name = file_names__at(r->files, t, w->file - 1);
-	/* Of a wait of which nothing else is known. */
+	/* If nothing else is known of a wait, the name of its system call is told. */
 	if (!to->object_name && to->reason == WAIT_OTHER && to->call)
 		to->object_name = system_call__name(to->call - 1);
 	if (err)
@@ -67,8 +67,8 @@ static int take(struct ring_reader *r, const struct bpf_tables *t, struct drain 
 	return ++r->batch_cnt < RING_BATCH ? 0 : flush(r, d);
 }
 
-/* Of ring number `ring`. A place whose turn is not the one that is due is still being written, or
- * was written twice, by CPUs that share the ring. */
+/* Reads ring number `ring`. A place whose turn is not the one that is due is still being written,
+ * or was written twice, by CPUs that share the ring. */
 static int poll_ring(struct ring_reader *r, const struct bpf_tables *t, struct drain *d,
 		     uint32_t ring)
 {

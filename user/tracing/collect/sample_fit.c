@@ -94,8 +94,8 @@ static struct weighed *kind_of(fit_kinds kinds, const struct function_probes *pr
 	return &kinds[probes->entry][probes->exit][s->probe_ns > 2 * s->inside_ns];
 }
 
-/* What a function's own samples say of its factor, and the variance of that. One sample more than
- * there were is reckoned with, as none do not mean no time. */
+/* A function's factor by its own samples, and the variance of that. The variance reckons with one
+ * sample more than there were: no sample does not mean no time. */
 static double own_factor(const struct fit_sums *s, double period_ns, double *variance)
 {
 	double by_chance = (s->samples + 1) * period_ns * period_ns;

@@ -99,8 +99,8 @@ static int function_at(struct sample_store *s, const struct code_place *at, uint
 #define SAMPLE_FUNCTIONS  (PROGRAM_FUNCTIONS + WIRE_SAMPLE_KERNEL + 1)
 #define WAIT_FUNCTIONS	  (PROGRAM_FUNCTIONS + 4)
 
-/* Where the program was in a frame. The innermost is where the instruction itself is, not behind a
- * call. */
+/* The place in the program of a frame. In the innermost frame it is the instruction itself; in
+ * others it lies before the return address. */
 static struct code_place frame_place(const struct wire_callers *user, uint32_t frame)
 {
 	return code_place(user->pid, user->frames[frame] + !frame);

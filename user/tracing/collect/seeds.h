@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What was open when tracing began (seeds): put in place of the nodes that stand for it. Inside
+/* Puts what was open when tracing began (seeds) in place of the nodes that stand for it. Inside
  * collect/ only. */
 #ifndef PROFTRACE_COLLECT_SEEDS_H
 #define PROFTRACE_COLLECT_SEEDS_H
@@ -13,7 +13,7 @@ struct function_probes;
 struct sample_store;
 struct stack_copy;
 
-/* Which frames of each seed are shown. */
+/* The frames of each seed that are shown. */
 struct seeds {
 	struct seed_shown {
 		uint32_t lives; /* of the seed that this is said of */

@@ -149,8 +149,8 @@ static void sum_up(struct profile_node *nodes, uint32_t first, uint32_t cnt)
 	}
 }
 
-/* As share_samples() takes it, of a call stack: where goroutines run, of those that are none, as
- * much as one sample stands for. */
+/* The most time of calls that no sample has met, for share_samples(): where goroutines run, a
+ * thread's own call stack may have as much as one sample stands for; else there is no limit. */
 static uint64_t most_unmet(const struct collector *c, const struct stack_copy *copy)
 {
 	bool of_thread = !copy->goroutine && copy->callstack_ns != SAMPLED_OUTSIDE && !copy->spans;
@@ -210,8 +210,7 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		return -ENOMEM;
 	sum_up(p->nodes, base, copy->nodes_cnt);
 	p->nodes_cnt += copy->nodes_cnt;
-	/* What was entered since its paths were read is left out; but scaled calls are estimates.
-	 */
+	/* Only calls whose paths were read count as entered; but scaled calls are estimates. */
 	p->accounting.entered += a->c->scaled ? copy->entered : calls;
 	p->accounting.returned += copy->returned;
 	p->accounting.unwound += copy->unwound;
@@ -251,7 +250,7 @@ static int add_live(struct collector *c, struct assembly *a, uint64_t now_ns)
 	return err;
 }
 
-/* What samples met outside of calls, by thread. */
+/* Adds what samples met outside of calls, by thread. */
 static int add_outside(struct collector *c, struct assembly *a)
 {
 	struct stack_copy *copy;

@@ -50,7 +50,7 @@ static uint64_t time_of(const struct bpf_tables *t, const struct wire_wait *e, u
 	return ns;
 }
 
-/* What stands for the place of a waker; *function 0: it is gone. */
+/* The function that stands for the place of a waker; *function 0: it is gone. */
 static int waker_at(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
 		    uint32_t place, uint32_t *function)
 {
@@ -113,7 +113,7 @@ static int take(struct wait_store *w, struct sample_store *s, const struct bpf_t
 		seen->slept_ns = more;
 		err = take_sleep(w, s, t, i, more - before);
 	}
-	/* What lasted at the last look has been taken for sleep up to then. */
+	/* A wait that lasted at the last look has counted as sleep up to then. */
 	more = ns > seen->slept_ns ? ns - seen->slept_ns : 0;
 	if (ready_ns > more)
 		ready_ns = more;

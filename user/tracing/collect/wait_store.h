@@ -12,7 +12,7 @@ struct bpf_tables;
 struct profile_accounting;
 struct sample_store;
 
-/* What was read of a place before. */
+/* What was read of a wait's place before. */
 struct wait_seen {
 	uint64_t woken_ns[WIRE_WAIT_WAKERS]; /* as struct wire_waker */
 	uint32_t waker;			     /* what stands for it as a waker; 0: not asked yet */
