@@ -21,7 +21,7 @@
 /* A call and its return take so long at least. */
 #define SHORTEST_NS 1
 
-/* Of a function: windows and the bursts right after them, which saw the same moments. */
+/* Sums over a function's windows and the bursts right after them, which saw the same moments. */
 struct pairs {
 	double cnt;
 	double counted, seen; /* calls */
@@ -128,7 +128,7 @@ static double off_of(const struct estimating *e, struct length all, double calls
 	return fmax(0, own_ns / fmax(least_ns, SHORTEST_NS * fmax(calls, 1)) - 1);
 }
 
-/* What windows tell; `usual_ns`: how long one is. What is known by shorter ones is known less. */
+/* The rate by windows; `usual_ns`: how long a window is. A rate by shorter ones is less certain. */
 static struct known by_windows(const struct estimating *e, const struct function *f,
 			       double usual_ns)
 {
@@ -236,7 +236,7 @@ static void join_all(const struct estimating *e, struct rate *out)
 		struct known both = e->known[i];
 
 		both.variance += fit.windows;
-		/* What was thought before anything was looked at is worth nothing beside that. */
+		/* The guess from before any look is worth nothing beside that. */
 		if (bursts->c > 0 && fit.known && !looks)
 			both = by_bursts;
 		else if (bursts->c > 0)
@@ -249,8 +249,8 @@ static void join_all(const struct estimating *e, struct rate *out)
 	}
 }
 
-/* What counting has cost, by functions that windows and bursts know. By other clocks than CPU time
- * it costs nothing. */
+/* Fits the cost of counting by functions that windows and bursts know. By other clocks than CPU
+ * time counting costs nothing. */
 static struct count_cost fit_count_cost(const struct estimating *e)
 {
 	const struct rates *r = e->rates;

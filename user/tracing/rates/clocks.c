@@ -54,8 +54,8 @@ static void windows_fit(const struct function *f, const bool *known, double *fit
 		fits[i] = i == NONE || known[i] ? pow(least / variances[i], looks / 2) : 0;
 }
 
-/* What a function goes by: by its own windows, and by what those go by that the same threads
- * call. */
+/* Finds the clock that a function's calls go by: from its own windows, and from those of functions
+ * that the same threads call. */
 static void weigh(const struct again *again, size_t cnt, const struct function *f,
 		  const double *fits, double *likely)
 {

@@ -43,7 +43,7 @@ static int by_variance(const void *a, const void *b)
 struct comparison {
 	size_t cnt;
 	double alike[COMPARED][COMPARED];
-	/* Of the cost that is tried: by how much windows had more own time than bursts tell, and
+	/* For the cost that is tried: by how much windows had more own time than bursts tell, and
 	 * the variance of that. */
 	double more[COMPARED], variance[COMPARED];
 };

@@ -33,7 +33,7 @@ struct count_cost {
 	double times, error;
 };
 
-/* As was calibrated, as far as that is known. */
+/* The calibrated cost, as far as that is known. */
 extern const struct count_cost count_cost__calibrated;
 
 /* How much what is known of one function tells of another, 0 to 1. */

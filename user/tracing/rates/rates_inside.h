@@ -24,7 +24,7 @@ struct length {
 	double counts; /* how many times it counts */
 };
 
-/* What windows have told of a function, by one clock. */
+/* Windows' figures of a function, by one clock. */
 struct windows {
 	struct sums sums;
 	struct length all; /* each as often as it counts */

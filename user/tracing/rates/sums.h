@@ -22,9 +22,10 @@ struct sums {
 void sums_add(struct sums *s, double c, double x);
 double sums_ratio(const struct sums *s); /* 0 without any */
 
-/* Of one look: what looks deviate from the ratio, as far as two or more tell. */
+/* The variance of one look: by how much looks deviate from the ratio, as far as two or more tell.
+ */
 double sums_spread(const struct sums *s);
-/* Of one look: what comes by chance, as calls are whole. */
+/* The variance of one look by chance alone, as calls are whole. */
 double sums_chance(const struct sums *s);
 /* How much the deviations of a function's looks tell, in looks: of what is called a few times in a
  * look, chance is most of it. */
@@ -47,7 +48,7 @@ double bursts_usual_times(const struct sums *bursts, size_t cnt, double *scratch
 /* The variance of what bursts tell of a function; `times` as above. */
 double bursts_variance(const struct sums *s, double times);
 
-/* Of looks at functions, each weighed by `tells`. */
+/* Sums over looks at functions, each weighed by `tells`. */
 struct usual_sums {
 	double beyond, times, weight, looks;
 };

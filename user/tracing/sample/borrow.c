@@ -17,7 +17,7 @@
 #define SLIGHTLY     1.01 /* what is short by less is not short */
 #define GOLDEN_RATIO 0.6180339887498949
 
-/* What one call stack's samples met below a path. */
+/* Samples of one call stack that were met below a path. */
 struct met {
 	uint64_t path; /* that of the innermost call with probes */
 	size_t copy;
@@ -41,7 +41,7 @@ struct lending {
 	size_t met_cnt, met_cap;
 	struct lent *lent;
 	size_t lent_cnt, lent_cap;
-	/* Of one call stack, by node: its path, and what its own samples stand for. */
+	/* For one call stack, by node: its path, and the time that its own samples stand for. */
 	uint64_t *paths;
 	double *met_here;
 	size_t paths_cap, met_here_cap;
@@ -139,8 +139,8 @@ static double own_cpu_ns(const struct stack_copy_node *n)
 	return n->self_ns > not_own ? (double)(n->self_ns - not_own) : 0;
 }
 
-/* What samples of a call are short by. All samples of a path together stand for as much as all of
- * its calls took, but for at most MOST_FIT times as much as they do by themselves. */
+/* The time that a call has too few samples for. All samples of a path together stand for as much as
+ * all of its calls took, but for at most MOST_FIT times as much as they do by themselves. */
 static double short_by(const struct lent *of, double own_ns, double met_ns)
 {
 	double wanted = own_ns;

@@ -15,8 +15,8 @@ struct lender {
 	uint64_t off_ns, placed_ns;
 };
 
-/* What of a base's time samples below it get that stand for `ns`. Together with those of its own
- * code they are all of it: how long it was is known better from its probes. */
+/* The part of a base's time for samples below it that stand for `ns`. Together with samples in its
+ * own code they get all of its time, which probes have measured better. */
 static uint64_t lent_ns(const struct lender *l, uint64_t ns)
 {
 	double by = (double)l->cpu_ns / (double)l->sampled_ns;
@@ -61,7 +61,7 @@ static void add_off_ns(struct call_stats *s, int64_t ns)
 	s->off_ns += ns;
 }
 
-/* What a path has of samples and waits that were met there, from its base, or beside all calls. */
+/* Moves the time of samples and waits to their path from its base, or adds it beside all calls. */
 static void share_sample(const struct stack_copy_sample *s, const struct lender *lenders,
 			 struct profile_node *nodes)
 {
@@ -95,7 +95,7 @@ static int compare_ns(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of what no sample has met, the most that a path may have if all are to have `most_ns` together:
+/* The most time that a path without samples may have, so that all of them have `most_ns` together:
  * the longest are cut, as short ones are missed by chance. */
 static uint64_t level_of(uint64_t *unmet, size_t cnt, uint64_t most_ns)
 {
@@ -178,8 +178,8 @@ static void scale_outside(struct profile *p, const bool *outside, double by)
 	}
 }
 
-/* Of the CPU time of calls only so much was the target's: the rest took interrupts and the host, so
- * for the calls it is time off the CPU. */
+/* Scales calls' CPU time down to what the target had: interrupts and the host took the rest, so for
+ * the calls it is time off the CPU. */
 static int scale_calls(struct profile *p, const bool *outside, double by)
 {
 	uint64_t *moved = calloc(p->nodes_cnt, sizeof(*moved)); /* of the calls below, too */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What samples and waits say of time: shared out to paths. */
+/* Shares out to paths the time that samples and waits tell. */
 #ifndef PROFTRACE_SAMPLE_CPU_SHARES_H
 #define PROFTRACE_SAMPLE_CPU_SHARES_H
 
