@@ -138,7 +138,7 @@ static uint32_t add_name(struct code_names *c, const char *symbol, uint32_t file
 	return c->names_cnt++;
 }
 
-/* What stands for code of a file that has no symbol. */
+/* The entry that stands for code of a file that has no symbol. */
 static int64_t find_nameless(struct code_names *c, uint32_t file)
 {
 	struct code_file *f = &c->files[file];

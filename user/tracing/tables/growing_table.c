@@ -10,7 +10,7 @@
 
 #define LEAST 4096 /* entries that are mapped at first, and ahead */
 
-/* So many bytes from its begin are mapped when `cnt` entries are: entries may lie across pages. */
+/* The bytes that are mapped when the table has `cnt` entries, which may lie across pages. */
 static size_t bytes_of(const struct growing_table *g, uint32_t cnt)
 {
 	return page_round((size_t)cnt * g->entry);

@@ -37,7 +37,7 @@ static uint64_t burst_end_ns(const struct bpf_tables *t, const struct wire_frame
 	return f->entered_ns < end_ns ? end_ns : 0;
 }
 
-/* As innermost_known() in BPF. NULL: not known. */
+/* Like innermost_known() in BPF. NULL: not known. */
 static const struct wire_frame *innermost_known(const struct bpf_tables *t,
 						const struct wire_callstack *callstack)
 {

@@ -59,7 +59,7 @@ static struct call_value number_of(const struct wire_value_place *w, uint64_t wo
 	return (struct call_value){.kind = VALUE_UINT, .u = word << shift >> shift};
 }
 
-/* Of a text that was cut, the character in whose midst that was goes as a whole. */
+/* Takes a character away from the end of a text if the text was cut in its midst. */
 static void cut_at_character(char text[WIRE_TEXT])
 {
 	size_t len = strlen(text);
