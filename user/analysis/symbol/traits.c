@@ -320,55 +320,54 @@ static void look_at_bytes(struct finding *f, const char *text, size_t size)
 	}
 }
 
-static void look_at_strings(struct finding *f, const struct elf_image *img)
-{
-	size_t cnt;
-	const struct elf_section *sections = elf_image__sections(img, &cnt);
-	uint64_t left = MAX_STRINGS;
-
-	for (size_t i = 0; i < cnt; i++) {
-		void *bytes;
-
-		if (sections[i].type != SHT_PROGBITS || !(sections[i].flags & SHF_ALLOC) ||
-		    (sections[i].flags & SHF_EXECINSTR) ||
-		    elf_section__read(img, &sections[i], left, &bytes))
-			continue;
-		left -= sections[i].size;
-		look_at_bytes(f, bytes, sections[i].size);
-		free(bytes);
-	}
-}
+#define MOVE_SIZE 5 /* mov $NUMBER,%edi: 0xbf, and the number */
 
 /* Whether code has the number of a system call that makes processes as the first argument of a
  * function, syscall() maybe. What looks so by chance does no harm. Of x86-64 alone. */
-static bool passes_fork(const void *code, size_t size)
+static bool passes_fork(const uint8_t *code, size_t size)
 {
-	/* mov $56 (clone), $57 (fork) or $435 (clone3),%edi */
-	static const uint8_t moves[][5] = {{0xbf, 56}, {0xbf, 57}, {0xbf, 435 & 0xff, 435 >> 8}};
+	for (size_t at = 0; size - at >= MOVE_SIZE; at++) {
+		const uint8_t *move = memchr(code + at, 0xbf, size - at - (MOVE_SIZE - 1));
+		uint32_t number;
 
-	for (size_t i = 0; i < COUNT(moves); i++) {
-		if (memmem(code, size, moves[i], sizeof(moves[i])))
+		if (!move)
+			return false;
+		at = move - code;
+		memcpy(&number, move + 1, sizeof(number));
+		if (number == 56 || number == 57 || number == 435) /* clone, fork, clone3 */
 			return true;
 	}
 	return false;
 }
 
-static void look_at_code(struct finding *f, const struct elf_image *img)
+static void look_at_code(struct finding *f, const void *bytes, size_t size)
 {
 	static const struct evidence number = WORD("syscall", TRAIT_FORKS);
+
+	if (passes_fork(bytes, size))
+		add(f, &number);
+}
+
+/* Looks at all sections with code, or at all others that are in memory. */
+static void look_into_sections(struct finding *f, const struct elf_image *img, bool code)
+{
 	size_t cnt;
 	const struct elf_section *sections = elf_image__sections(img, &cnt);
-	uint64_t left = MAX_CODE;
+	uint64_t left = code ? MAX_CODE : MAX_STRINGS;
 
 	for (size_t i = 0; i < cnt; i++) {
+		uint64_t flags = sections[i].flags;
 		void *bytes;
 
-		if (sections[i].type != SHT_PROGBITS || !(sections[i].flags & SHF_EXECINSTR) ||
+		if (sections[i].type != SHT_PROGBITS || !!(flags & SHF_EXECINSTR) != code ||
+		    !(code || flags & SHF_ALLOC) ||
 		    elf_section__read(img, &sections[i], left, &bytes))
 			continue;
 		left -= sections[i].size;
-		if (passes_fork(bytes, sections[i].size))
-			add(f, &number);
+		if (code)
+			look_at_code(f, bytes, sections[i].size);
+		else
+			look_at_bytes(f, bytes, sections[i].size);
 		free(bytes);
 	}
 }
@@ -428,9 +427,9 @@ unsigned traits__of(const struct elf_image *img, const char **why)
 	look_at_symbols(&f, img, SHT_SYMTAB);
 	look_at_symbols(&f, img, SHT_DYNSYM);
 	if (~f.traits & (TRAIT_SHOWS | TRAIT_INSPECTS) && f.traits & LOOKS_UP)
-		look_at_strings(&f, img);
+		look_into_sections(&f, img, false);
 	if (~f.traits & TRAIT_FORKS && f.traits & CALLS_BY_NUMBER)
-		look_at_code(&f, img);
+		look_into_sections(&f, img, true);
 	f.traits &= ~(LOOKS_UP | CALLS_BY_NUMBER);
 	libc = look_at_dynamic(&f, img);
 	look_at_sections(&f, img);
