@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What programs that time batches of something have in common. */
+/* Shared by programs that time batches of something. */
 #ifndef BATCHES_H
 #define BATCHES_H
 

@@ -16,7 +16,7 @@ typedef unsigned long thousand_fn(unsigned long number, unsigned long x);
 extern thousand_fn *const table[FUNCTIONS]; /* thousands.S */
 static int stop;
 
-/* What they do: more than a tiny leaf. */
+/* The work of all functions: more than a tiny leaf does. */
 __attribute__((noipa)) unsigned long body(unsigned long number, unsigned long x)
 {
 	for (int i = 0; i < 8; i++)

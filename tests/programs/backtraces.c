@@ -25,7 +25,7 @@ static void append(char *text, size_t size, const char *name)
 	snprintf(text + strlen(text), size - strlen(text), " %s", name);
 }
 
-/* What is called and not counted: it belongs to the test. */
+/* Called, and not counted: it belongs to the test. */
 static void say_once(const char *what, const char *text)
 {
 	static char said[8][512];

@@ -82,7 +82,7 @@ TRACED int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
-/* Of two numbers: one comparison. */
+/* Sorts two numbers, by one comparison. */
 TRACED void sorts(void)
 {
 	int pair[] = {2, 1};

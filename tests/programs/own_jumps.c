@@ -12,7 +12,7 @@ struct spot {
 	uint64_t spare[24];
 };
 
-/* As setjmp and longjmp, in six instructions; what else is to be saved its caller does not need. */
+/* Like setjmp and longjmp, in six instructions; the caller needs no other registers. */
 uint64_t mark_small(struct spot *spot);
 asm(".text\n.type mark_small, @function\nmark_small:\n"
     "mov (%rsp), %rdx; mov %rdx, (%rdi); lea 8(%rsp), %rdx; mov %rdx, 8(%rdi)\n"
@@ -37,13 +37,14 @@ asm(".text\n.type go_large, @function\ngo_large:\n"
     "mov 40(%rdi), %r13; mov 48(%rdi), %r14; mov 56(%rdi), %r15; mov 8(%rdi), %rsp\n"
     "push (%rdi); ret\n.size go_large, .-go_large");
 
-/* As getcontext. */
+/* Like getcontext. */
 void note_state(struct spot *spot);
 asm(".text\n.type note_state, @function\nnote_state:\n"
     "mov %rbx, 24(%rdi); mov %rbp, 16(%rdi); lea 8(%rsp), %rax; mov %rax, 8(%rdi)\n"
     "mov 0(%rsp), %rax; mov %rax, (%rdi); xor %eax, %eax; ret\n.size note_state, .-note_state");
 
-/* Where it was called from: popped, read behind a copy of the stack pointer, and by the frame. */
+/* The address that it was called from: popped, read behind a copy of the stack pointer, and by the
+ * frame. */
 uint64_t from_where(void);
 asm(".text\n.type from_where, @function\nfrom_where:\n"
     "pop %rax; push %rax; ret\n.size from_where, .-from_where");

@@ -26,7 +26,7 @@ TRACED void outer(int ends)
 	work(ends);
 }
 
-/* As fork(), with the PID that we want, or any if it is 0. */
+/* Like fork(), but the child has the PID that we want, or any if it is 0. */
 static pid_t fork_as(pid_t pid)
 {
 	struct clone_args args = {.exit_signal = SIGCHLD};

@@ -22,7 +22,7 @@ SEMAPHORE(counted);
 
 static unsigned long orders, items, doors, counts;
 
-/* As programs do it: what only probes need is not done while nobody looks. */
+/* Work that only the probe needs is done only while somebody looks, as in real programs. */
 #define PROBE(name)                                        \
 	do {                                               \
 		if (shop_##name##_semaphore)               \

@@ -58,7 +58,7 @@ static void fail_if(int failed)
 		exit(1);
 }
 
-/* What the other thread does, once asked. */
+/* The work of the other thread, once asked. */
 TRACED void hand_lock(void)
 {
 	pthread_mutex_lock(&mutex);

@@ -54,7 +54,7 @@ TRACED void end_job(void)
 	PROFTRACE_END("job");
 }
 
-/* It may end in more than one place. */
+/* The span may end in more than one place. */
 TRACED void abandon_job(void)
 {
 	work();

@@ -136,7 +136,7 @@ static inline struct profile *fixture_small(void)
 	return p;
 }
 
-/* What the sink writes: the caller frees it. */
+/* The sink's output, which the caller frees. */
 static inline char *fixture_write(const struct sink *sink, const struct profile *p,
 				  const struct sink_options *opts)
 {

@@ -24,7 +24,7 @@ static void parse(const char *text)
 	free(copy);
 }
 
-/* That error is among all, in that line. */
+/* Asserts that the error is among all, in that line. */
 static void assert_error(unsigned int line, const char *words)
 {
 	for (size_t i = 0; i < c.errors_cnt; i++) {
@@ -35,7 +35,7 @@ static void assert_error(unsigned int line, const char *words)
 	fail_msg("no error in line %u says \"%s\"", line, words);
 }
 
-/* It is the only one. */
+/* Asserts that the error is the only one. */
 static void refuse(unsigned int line, const char *words, const char *text)
 {
 	parse(text);
@@ -193,7 +193,7 @@ static void times(void **state)
 	assert_int_equal(c.errors_cnt, 0);
 }
 
-/* As config__read() has them: a NUL would end the text. */
+/* Values as config__read() has them: a NUL would end the text. */
 static void bytes_that_are_no_text(void **state)
 {
 	static const char text[] = WEB "version = a\0b\nfilter = x\n# \0\n";

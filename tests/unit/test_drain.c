@@ -17,7 +17,7 @@ enum { MAIN, WORK, LEAF, FUNCTIONS };
 
 static struct collector *collector;
 
-/* What has come, in order. */
+/* The calls that have come, in order. */
 static struct {
 	struct recorded_callstack callstacks[64];
 	struct recorded_path paths[256];

@@ -83,7 +83,7 @@ static const struct symbol *at(const struct symtab *tab, uint64_t vaddr)
 	return NULL;
 }
 
-/* What stands in the stripped file where the other has `name`. */
+/* The symbol in the stripped file of the function that is `name` in the other. */
 static const struct symbol *found(const char *name)
 {
 	for (size_t i = 0; i < symtab__count(full); i++) {

@@ -5,7 +5,7 @@
 static char *hists[4];
 static struct sink_options opts = {.hists = hists};
 
-/* What stands between the table and the footer. */
+/* The text between the table and the footer. */
 static void expect_drawn(const struct profile *p, const char *expected)
 {
 	char *text = fixture_write(&sink_flat, p, &opts), *begin = strstr(text, "\n\n");

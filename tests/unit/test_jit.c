@@ -17,7 +17,7 @@ static void append(const char *path, const char *line)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* What has no name is "". */
+/* The name at an address; "": it has none. */
 static const char *name_of(struct jit *j, uint64_t address)
 {
 	const char *name = jit__name(j, getpid(), address);

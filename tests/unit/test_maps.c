@@ -44,7 +44,7 @@ static void unmap(const struct mapped *m)
 	unlink(m->path);
 }
 
-/* What is told of the mapping at one address. */
+/* A search for the mapping at one address. */
 struct search {
 	const struct mapped *wanted;
 	struct mapped_file found;

@@ -49,7 +49,7 @@ static void place_remove(const struct place *p)
 	rmdir(p->root);
 }
 
-/* What the child's attempt has come to: 0 or an errno. */
+/* The result of the child's attempt: 0 or an errno. */
 static int behind(void (*enter)(const char *output), int (*attempt)(const struct place *),
 		  const struct place *p)
 {

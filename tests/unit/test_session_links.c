@@ -20,7 +20,7 @@ struct task {
 	bool done;
 };
 
-/* What is to come out. */
+/* The expected result. */
 struct truth {
 	uint32_t thread;
 	uint64_t start_ns, end_ns, queue_ns;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* What is in a field: a letter by its number. "-": a number. */
+/* The content of a field: a letter by its number. "-": a number. */
 struct shape {
 	const char *fields;
 	const struct shape *inner;

@@ -135,7 +135,7 @@ static void notes_are_read(void **state)
 	}
 }
 
-/* What was logged goes to the file "log". */
+/* Has messages go to the file "log". */
 static size_t load_logged(const char *path, const char *first, const char *last)
 {
 	const struct usdt_probe *probes;
