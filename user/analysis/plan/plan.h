@@ -66,7 +66,7 @@ struct plan_function {
 		       */
 };
 
-/* A place where a region begins or ends, or that has a hook. */
+/* A place where a region begins or ends, or that is a mark (PLAN_MARK). */
 struct plan_site {
 	uint64_t offset;       /* in the file */
 	uint64_t semaphore;    /* file offset of the count of those who look; 0: none */
