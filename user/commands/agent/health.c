@@ -155,7 +155,8 @@ void health__write(struct agent *a)
 		"Tables of the agent in the kernel that no process has in its memory.",
 		(double)a->kernel);
 	put_one(out, "budget_scale", "gauge",
-		"What is left of all budgets to keep that of the machine; 1: all.", a->budget.scale);
+		"What is left of all budgets to keep that of the machine; 1: all.",
+		a->budget.scale);
 	put_one(out, "ring_bytes", "gauge", "Bytes of recordings on disk.", (double)a->ring.bytes);
 	put_one(out, "ring_recordings", "gauge", "Recordings on disk.", (double)a->ring.recordings);
 	put_one(out, "ring_removed", "counter", "Recordings that were too old or too many.",

@@ -174,8 +174,8 @@ static int find_exact(struct delta *d)
 	return 0;
 }
 
-/* Subtracts calls. If a path was counted up to now, and not estimated, its estimate is all new; of a
- * function that is exact again none is, also if there is something left to be made up for. */
+/* Subtracts calls. If a path was counted up to now, and not estimated, its estimate is all new; of
+ * a function that is exact again none is, also if there is something left to be made up for. */
 static void subtract_calls(const struct delta *d, uint32_t node, const struct call_stats *before)
 {
 	struct call_stats *now = &d->to->nodes[node].stats;

@@ -18,8 +18,8 @@ struct stack_copy;
  * calls, beside it. `nodes` are the copy's, with their own figures as yet. Returns 0 or -ENOMEM.
  *
  * `most_unmet_ns`: how much CPU time that no sample has met all paths may have together, beyond the
- * MOST_FIT; UINT64_MAX: any, as it was measured. A thread of a Go program leaves its own stack for a
- * goroutine's without an event, so that calls that are open there (`runtime.schedule`) have the
+ * MOST_FIT; UINT64_MAX: any, as it was measured. A thread of a Go program leaves its own stack for
+ * a goroutine's without an event, so that calls that are open there (`runtime.schedule`) have the
  * goroutine's time, too: the longest lose it.
  */
 int share_samples(const struct stack_copy *copy, uint64_t most_unmet_ns,
