@@ -80,6 +80,18 @@ class Pids(harness.TestCase):
         os.rename(self.copy(program("recursion")), path)
         self.check_calc(target)
 
+    def test_replaced_program_by_path(self):
+        """-x traces the new file; who still runs the old one is told of."""
+        path = self.copy(program("calc-pie"))
+        target = self.target(path)
+        told = f"process {target.pid} runs the file that was {path} before it was replaced"
+        done = self.proftrace("-d", "0.1", "-x", path).finish()
+        self.assertNotIn("before it was replaced", done.stderr, str(done))
+        os.rename(self.copy(program("recursion")), path)
+        done = self.proftrace("-d", "0.1", "-x", path).finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn(told, done.stderr, str(done))
+
     def test_other_mount_namespace(self):
         """The same path names another file out here."""
         path = self.copy(program("recursion"), "same")

@@ -398,6 +398,36 @@ pid_t process__debugged_like(const struct process_names *of)
 	return found;
 }
 
+/* Whether the program of a process was the file at `path`, which has another name now, or none. */
+static bool ran_deleted(pid_t pid, const char *path)
+{
+	static const char gone[] = " (deleted)";
+	char link[64], exe[PATH_MAX + sizeof(gone)];
+	size_t len = strlen(path);
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	return !opener__read_link(link, exe, sizeof(exe)) && !strncmp(exe, path, len) &&
+	       !strcmp(exe + len, gone);
+}
+
+pid_t process__of_replaced(const char *path)
+{
+	char whole[PATH_MAX];
+	DIR *dir = realpath(path, whole) ? opendir("/proc") : NULL;
+	const struct dirent *entry;
+	pid_t found = 0;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		pid_t pid = atoi(entry->d_name);
+
+		if (pid > 0 && ran_deleted(pid, whole))
+			found = pid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
 void process__root(pid_t pid, char *buf, size_t size)
 {
 	struct stat ours, theirs;

@@ -17,6 +17,10 @@ struct pid_namespace {
 
 struct pid_namespace process__namespace(void);
 
+/* A process whose program was the file at `path` until that was deleted, or another file was put in
+ * its place, as the upgrade of a package does. 0: there is none. */
+pid_t process__of_replaced(const char *path);
+
 /* Whether a process is there, but not in /proc: with hidepid that shows only those that one may
  * trace, and who reads it here has no such right any more. Root's group sees all of them, but not
  * with hidepid=ptraceable. */

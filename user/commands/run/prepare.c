@@ -27,6 +27,7 @@
 #include "security/privilege.h"
 #include "target/adopt.h"
 #include "target/launch.h"
+#include "target/process.h"
 #include "symbol/system_calls.h"
 #include "target/target.h"
 #include "util/clock.h"
@@ -72,6 +73,18 @@ static void tell_script(const struct run *r)
 	}
 	log_info("%s is a script: %s, which runs it, is traced%s", o->command[0], program,
 		 o->follow ? ", and what it starts" : "; what it starts is with --follow");
+}
+
+/* After the upgrade of a package servers go on with the file that was there before. */
+static void tell_replaced(const struct run *r)
+{
+	const char *path = r->o->exec;
+	pid_t pid = path ? process__of_replaced(path) : 0;
+
+	if (pid)
+		log_warn("process %d runs the file that was %s before it was replaced, which -x "
+			 "does not trace: -p %d does",
+			 pid, path, pid);
 }
 
 /* Below triggers it matters who calls, which a survey does not know; and what is switched on by
@@ -195,6 +208,8 @@ static int make_plan(struct run *r)
 		err = target__open(&spec, &r->target);
 	if (!err)
 		tell_script(r);
+	if (!err)
+		tell_replaced(r);
 	if (!err)
 		err = planner__make(r->target, &r->selection.filter, &r->plan_opts, &r->plan);
 	r->plan_opts.on_look = NULL;
