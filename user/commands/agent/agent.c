@@ -231,6 +231,18 @@ static void reload(struct agent *a)
 	status__notify("READY=1");
 }
 
+/* Whether the process is one of those that the agent has now, and not of a removed service. */
+static bool is_child(const struct agent *a, pid_t pid)
+{
+	bool found = a->exporter.pid == pid;
+
+	for (size_t i = 0; i < a->services_cnt; i++)
+		found |= a->services[i].run.pid == pid || a->services[i].old.pid == pid;
+	for (size_t i = 0; i < a->senders_cnt; i++)
+		found |= a->senders[i].pid == pid;
+	return found;
+}
+
 static void reap(struct agent *a)
 {
 	int status;
@@ -238,7 +250,8 @@ static void reap(struct agent *a)
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		/* From its end on, a removed service's process is in the sum of CPU time again. */
-		a->budget.since_ns = 0;
+		if (!is_child(a, pid))
+			a->budget.since_ns = 0;
 		for (size_t i = 0; i < a->services_cnt; i++)
 			service__ended(&a->services[i], pid, status);
 		if (a->exporter.pid == pid) {
