@@ -408,10 +408,20 @@ class Diff(harness.TestCase):
         self.assertEqual(tracer.finish().status, 0)
         return out
 
+    def record_part(self):
+        """Records until the budget has dropped `hot` and has kept `rare`: where probes cost more than
+        they should, as others use the processor, it may drop both."""
+        for attempt in range(5):
+            part = self.record_hot(f"part{attempt}", "--max-overhead", "2")
+            dropped = {d["name"] for d in self.report(part)["dropped"]}
+            self.assertIn("hot", dropped)
+            if "rare" not in dropped:
+                return part
+        self.fail(f"dropped: {dropped}")
+
     def test_dropped_for_the_budget(self):
         """What one run has not traced to its end is its callers' in both, and named."""
-        whole, part = self.record_hot("whole"), self.record_hot("part", "--max-overhead", "2")
-        self.assertIn("hot", {d["name"] for d in self.report(part)["dropped"]})
+        whole, part = self.record_hot("whole"), self.record_part()
         for old, new, knows in ((whole, part, "new"), (part, whole, "old")):
             document = self.json(old, new)
             row = next(row for row in document["left_out"] if row["name"] == "hot")
