@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the agent's status says of the processes that it has begun. */
+/* The agent's status: CPU time of the processes that the agent has begun. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -321,8 +321,8 @@ static uint64_t last_of_phase(uint64_t cnt, bool in_bursts)
 	return calls;
 }
 
-/* What was called in a phase that is over has no calls in later intervals, though the run's
- * estimate is as uncertain as it is large, and changes a little with each interval. */
+/* A function that was called in a phase that is over has no calls in later intervals, though the
+ * run's estimate is as uncertain as it is large, and changes a little with each interval. */
 static void test_phases_that_are_over(void **state)
 {
 	for (int in_bursts = 0; in_bursts < 2; in_bursts++) {
@@ -366,8 +366,8 @@ static struct profile *run_that_came_back(uint64_t i)
 	return p;
 }
 
-/* What is still to be made up for when a function comes back is in no interval: from then on calls
- * are exact. */
+/* Calls that earlier intervals have shown too few of are in no interval after the function's
+ * return: from then on its calls are exact. */
 static void test_what_has_come_back(void **state)
 {
 	for (uint64_t i = 1; i <= 5; i++)

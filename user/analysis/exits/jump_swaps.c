@@ -46,7 +46,8 @@ struct look {
 	struct walk *walks[MAX_DEPTH + 1]; /* room for one of each depth; NULL: none yet */
 };
 
-/* What is met on the ways that begin at some place. */
+/* Findings along all ways through the code that begin at one place, for instance behind a call of
+ * setjmp(). */
 struct outcome {
 	bool jumps; /* to another buffer than `own` */
 	bool soon;  /* the same, and hardly anything was called before */

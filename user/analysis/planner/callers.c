@@ -17,8 +17,8 @@
 #include "target/target.h"
 #include "target/vdso.h"
 #include "util/array.h"
-#include "util/text.h"
 #include "util/search.h"
+#include "util/text.h"
 #include "wire.h"
 
 struct caller_object {

@@ -23,7 +23,8 @@ struct thread_value_place {
 	char why[THREAD_VALUES_WHY]; /* not found; "": nobody has such a variable */
 };
 
-/* What functions and regions of one object need to find thread-local variables. */
+/* The means by which functions and regions of one object find thread-local variables, as
+ * `libapp.so:request_id` of -A. */
 struct thread_values {
 	const struct elf_image *img;
 	/* Finds a variable in what the same processes have mapped: in files whose name or SONAME

@@ -121,7 +121,7 @@ static char *ocaml_name(const char *symbol)
 	if (strncmp(symbol, OCAML_PREFIX, strlen(OCAML_PREFIX)))
 		return NULL;
 	module = symbol + strlen(OCAML_PREFIX);
-	if (*module < 'A' || *module > 'Z')
+	if (*module < 'A' || *module > 'Z' || strnlen(symbol, MAX_INPUT + 1) > MAX_INPUT)
 		return NULL;
 	name = malloc(strlen(module) + 1);
 	if (name && !decode_ocaml(module, name)) {
@@ -135,12 +135,11 @@ char *demangle(const char *symbol)
 {
 	char *name = NULL;
 
-	if (strnlen(symbol, MAX_INPUT + 1) > MAX_INPUT)
-		return NULL;
 	if (symbol[0] == 'c')
 		return ocaml_name(symbol);
 	/* Only what the compilers emit: libiberty's "_GLOBAL_" form makes prose of a name. */
-	if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R'))
+	if (symbol[0] != '_' || (symbol[1] != 'Z' && symbol[1] != 'R') ||
+	    strnlen(symbol, MAX_INPUT + 1) > MAX_INPUT)
 		return NULL;
 	/* Rust's older names are C++ names with a hash, so Rust goes first. */
 	name = run(rust_demangle_callback, 0, symbol);

@@ -12,6 +12,7 @@
 
 #include "security/opener.h"
 #include "util/array.h"
+#include "util/text.h"
 
 struct seen_file {
 	unsigned int dev_major, dev_minor;
@@ -71,11 +72,9 @@ static bool take_number(char **at, int base, char end, uint64_t *out)
 /* Parses one line of /proc/PID/maps, in place. Returns whether it is one. */
 static bool line_parse(char *line, struct mapping *m)
 {
-	static const char deleted[] = " (deleted)";
 	uint64_t dev_major, dev_minor;
 	const char *perms;
 	char *at = line;
-	size_t len;
 
 	*m = (struct mapping){0};
 	line[strcspn(line, "\n")] = '\0';
@@ -93,11 +92,7 @@ static bool line_parse(char *line, struct mapping *m)
 	m->executable = perms[2] == 'x';
 	m->reserved = !strncmp(perms, "---", 3);
 	m->shared = perms[3] == 's';
-	len = strlen(line);
-	if (len > sizeof(deleted) && !strcmp(line + len - (sizeof(deleted) - 1), deleted)) {
-		m->deleted = true;
-		line[len - (sizeof(deleted) - 1)] = '\0';
-	}
+	m->deleted = text_cut_deleted(line);
 	at += strspn(at, " ");
 	m->name = at;
 	unescape(at);

@@ -18,8 +18,8 @@
 #include "target/target.h"
 #include "util/array.h"
 #include "util/log.h"
-#include "util/text.h"
 #include "util/search.h"
+#include "util/text.h"
 
 #define PAGE	    4096ull
 #define CHUNK	    2	       /* pages that are compared in one go */

@@ -17,6 +17,7 @@
 
 #include "security/opener.h"
 #include "util/log.h"
+#include "util/text.h"
 
 /* Fields of /proc/PID/stat, from 1 on. */
 #define STAT_STATE   3
@@ -379,53 +380,54 @@ static bool has_name_of(const struct process_names *of, const struct process_sta
 	return false;
 }
 
-pid_t process__debugged_like(const struct process_names *of)
+/* The first process in /proc that `fits`; 0: none does. */
+static pid_t find_process(bool (*fits)(pid_t pid, const void *ctx), const void *ctx)
 {
-	pid_t found = process__debugged_of(of);
-	DIR *dir = found ? NULL : opendir("/proc");
-	const struct dirent *entry;
-	struct process_status st;
-
-	while (dir && !found && (entry = readdir(dir))) {
-		pid_t pid = atoi(entry->d_name);
-
-		if (pid > 0 && !process__status(pid, &st) && st.tracer && has_name_of(of, &st) &&
-		    process__is_debugged(pid))
-			found = pid;
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-/* Whether the program of a process was the file at `path`, which has another name now, or none. */
-static bool ran_deleted(pid_t pid, const char *path)
-{
-	static const char gone[] = " (deleted)";
-	char link[64], exe[PATH_MAX + sizeof(gone)];
-	size_t len = strlen(path);
-
-	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
-	return !opener__read_link(link, exe, sizeof(exe)) && !strncmp(exe, path, len) &&
-	       !strcmp(exe + len, gone);
-}
-
-pid_t process__of_replaced(const char *path)
-{
-	char whole[PATH_MAX];
-	DIR *dir = realpath(path, whole) ? opendir("/proc") : NULL;
+	DIR *dir = opendir("/proc");
 	const struct dirent *entry;
 	pid_t found = 0;
 
 	while (dir && !found && (entry = readdir(dir))) {
 		pid_t pid = atoi(entry->d_name);
 
-		if (pid > 0 && ran_deleted(pid, whole))
+		if (pid > 0 && fits(pid, ctx))
 			found = pid;
 	}
 	if (dir)
 		closedir(dir);
 	return found;
+}
+
+static bool is_debugged_like(pid_t pid, const void *names)
+{
+	struct process_status st;
+
+	return !process__status(pid, &st) && st.tracer && has_name_of(names, &st) &&
+	       process__is_debugged(pid);
+}
+
+pid_t process__debugged_like(const struct process_names *of)
+{
+	pid_t found = process__debugged_of(of);
+
+	return found ? found : find_process(is_debugged_like, of);
+}
+
+/* Whether a process's program was the file at `path`, which has been deleted or replaced. */
+static bool ran_deleted(pid_t pid, const void *path)
+{
+	char link[64], exe[PATH_MAX + 16];
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	return !opener__read_link(link, exe, sizeof(exe)) && text_cut_deleted(exe) &&
+	       !strcmp(exe, path);
+}
+
+pid_t process__of_replaced(const char *path)
+{
+	char whole[PATH_MAX];
+
+	return realpath(path, whole) ? find_process(ran_deleted, whole) : 0;
 }
 
 void process__root(pid_t pid, char *buf, size_t size)

@@ -215,17 +215,13 @@ static const char *first_word(char *text)
 
 static bool has_name(const struct whom *w, pid_t pid, const struct process_status *st)
 {
-	static const char gone[] = " (deleted)";
 	char file[4096] = "", said[4096], link[64];
 	const char *base, *first = "";
-	size_t len;
 
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	if (opener__read_link(link, file, sizeof(file)))
 		*file = '\0';
-	len = strlen(file);
-	if (len > strlen(gone) && !strcmp(file + len - strlen(gone), gone))
-		file[len - strlen(gone)] = '\0';
+	text_cut_deleted(file);
 	base = path_base(file);
 	if (read_text(pid, "cmdline", said, sizeof(said)))
 		first = first_word(said);

@@ -12,7 +12,8 @@ struct elf_image;
 
 #define EH_NOBODY UINT32_MAX
 
-/* What code tells of the start of one range of unwind rules. */
+/* Evidence of code and data about the start of one range of unwind rules: whether a function begins
+ * there. */
 struct eh_start {
 	bool called;	    /* directly, from another range or its own */
 	bool taken;	    /* its address is: it may be called through a pointer */

@@ -12,6 +12,17 @@
 
 #include "util/utf8.h"
 
+bool text_cut_deleted(char *path)
+{
+	static const char deleted[] = " (deleted)";
+	size_t len = strlen(path), cut = strlen(deleted);
+
+	if (len <= cut || strcmp(path + len - cut, deleted))
+		return false;
+	path[len - cut] = '\0';
+	return true;
+}
+
 char *text_escape(const char *name, char *buf, size_t size)
 {
 	size_t len = 0;

@@ -4,6 +4,7 @@
 #ifndef PROFTRACE_UTIL_TEXT_H
 #define PROFTRACE_UTIL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -15,6 +16,10 @@ static inline const char *path_base(const char *path)
 
 	return slash ? slash + 1 : path;
 }
+
+/* Cuts off " (deleted)", which the kernel adds in /proc to the path of a file that is gone. Returns
+ * whether it was there. */
+bool text_cut_deleted(char *path);
 
 /* Copies `name` so that it is safe on a terminal: control characters (C0, DEL, C1, those of
  * bidirectional text) and invalid UTF-8 become \xNN. Truncates to `size`. */

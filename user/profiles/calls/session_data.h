@@ -24,9 +24,9 @@ struct session_path {
 	 * sessions, and of all usual ones. */
 	uint64_t slow_ns, slow_off_ns;
 	uint64_t usual_ns, usual_off_ns;
-	/* The same for sessions that took longest (session_group::worst_cnt); and for these and
-	 * usual ones, how often the path was called, and how much of its time off the CPU is in
-	 * sessions::waits. */
+	/* The path's times in the sessions that took longest (session_group::worst_cnt); and for
+	 * these and usual ones, how often the path was called, and how much of its time off the
+	 * CPU is in sessions::waits. */
 	uint64_t worst_ns, worst_off_ns, worst_waited_ns, worst_calls;
 	uint64_t usual_waited_ns, usual_calls;
 };
@@ -64,8 +64,8 @@ struct chain_part {
 	uint32_t depth;	   /* 0: the session's own thread; 1: one that it waited for, and so on */
 	bool runs;
 	bool queued; /* the task waited for a thread (--link) */
-	/* What the thread waits for. If it runs at depth 1 or more: what another thread waits for,
-	 * which waits for this one. */
+	/* The reason of the thread's wait and the object that it waits for, a lock for instance. If
+	 * the thread runs at depth 1 or more: those of another thread, which waits for this one. */
 	uint32_t reason, kind;
 	uint64_t object;
 	const char *object_name;

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "calls/profile.h"
-#include "util/text.h"
 #include "util/search.h"
+#include "util/text.h"
 #include "views/filter.h"
 
 struct common {

@@ -158,7 +158,8 @@ static bool is_estimated(const struct call_stats *s)
 	return s->burst_calls || s->calls_varied > 0;
 }
 
-/* What was dropped and has come back before the interval began. */
+/* Notes which functions were dropped and had come back before the interval began: their calls in
+ * it were all counted. Returns 0 or -ENOMEM. */
 static int find_exact(struct delta *d)
 {
 	const struct profile *p = d->to;
@@ -179,9 +180,10 @@ static int find_exact(struct delta *d)
 static void subtract_calls(const struct delta *d, uint32_t node, const struct call_stats *before)
 {
 	struct call_stats *now = &d->to->nodes[node].stats;
+	bool exact = d->exact[d->to->nodes[node].function];
 	uint64_t news = now->burst_calls, shown, calls;
 
-	if (d->exact[d->to->nodes[node].function])
+	if (exact)
 		news = 0;
 	else if (!d->old_nodes[node] || is_estimated(before))
 		news = new_estimate(d, now, before);
@@ -191,7 +193,7 @@ static void subtract_calls(const struct delta *d, uint32_t node, const struct ca
 		d->shown->nodes[node].stats.calls = calls;
 		d->shown->nodes[node].stats.burst_calls = shown;
 	}
-	now->calls_varied = d->exact[d->to->nodes[node].function] ? 0 : new_variance(now, before);
+	now->calls_varied = exact ? 0 : new_variance(now, before);
 	now->calls = calls;
 	subtract(&now->calls, before->calls);
 	subtract(&now->recorded_calls, before->recorded_calls);

@@ -307,6 +307,8 @@ bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_
 /* `backend` is the last that was tried. */
 static int load_failed(const struct backend *backend, int err)
 {
+	const char *limit = limit_met(err);
+
 	if (access("/sys/kernel", F_OK))
 		log_error("/sys is not there; try `mount -t sysfs sysfs /sys`");
 	else if (access("/sys/kernel/btf/vmlinux", R_OK))
@@ -315,8 +317,8 @@ static int load_failed(const struct backend *backend, int err)
 	else if (!backend__in_kernel(backend))
 		log_error("this kernel has no %s links (Linux %s or later)", backend->name,
 			  backend->needs);
-	else if (limit_met(err))
-		log_error("%s", limit_met(err));
+	else if (limit)
+		log_error("%s", limit);
 	else if (err == -ENOMEM || err == -E2BIG)
 		log_error("not enough memory for the tables; try a smaller --max-paths");
 	else if (!backend->sign && !refusal__reason())

@@ -427,7 +427,7 @@ static int assemble_all(struct assembly *a)
 			break;
 		}
 		memset(more, 0, cnt * sizeof(*more));
-		err = count_samples(a, a->copies[i]);
+		err = a->estimates ? count_samples(a, a->copies[i]) : 0;
 		if (!err)
 			err = assemble(a, a->copies[i], more);
 	}

@@ -35,7 +35,7 @@ int call_index__add(struct call_index *x, uint64_t at, const uint8_t *data, size
 /* A place for one more block of call stacks and paths; NULL: memory is short. */
 struct content *call_index__add_names(struct call_index *x);
 
-/* The same for a block of waits. */
+/* A place for one more block of waits; NULL: memory is short. */
 struct content *call_index__add_waits(struct call_index *x);
 
 void call_index__fini(struct call_index *x);

@@ -105,8 +105,8 @@ static int print_share(struct printer *pr, const struct share *s, double whole)
 	return width < 0 ? width : 0;
 }
 
-/* It looks up symbols, some hundred thousand times as a program begins: tracing its calls would
- * make that last seconds. */
+/* The dynamic linker looks up symbols, some hundred thousand times as a program begins: tracing its
+ * calls would make that last seconds. */
 static bool is_dynamic_linker(const struct profile_cpu_share *file)
 {
 	return !strncmp(base_name(file->module), "ld-", strlen("ld-")) ||

@@ -299,7 +299,8 @@ static bool be_near(int socket, struct links *links)
 	links->near = near;
 	if (near.pids[0])
 		process__names(near.pids, near.cnt ? near.cnt : NEAR_PROCESSES, &links->target);
-	closer__be_near(links->closer, &near);
+	if (links->closer)
+		closer__be_near(links->closer, &near);
 	return true;
 }
 
@@ -312,12 +313,11 @@ static int keep_file(struct links *l, struct fds *file)
 	return 0;
 }
 
-static const struct fds no_fds;
-
-/* What the link holder's process has. */
+/* The state of the link holder's process: links, and the programs that they are of. */
 struct service {
 	struct links links;
 	struct proftrace_bpf *skel; /* what is loaded; NULL: nothing */
+	int refused; /* -errno: the closer could not be started, so nothing is ever loaded */
 };
 
 /* The programs' descriptors are in *out. Returns 0 or -errno. */
@@ -354,7 +354,9 @@ static bool load(int socket, struct service *s, const struct fds *turn)
 	if (!fd_message__receive_all(socket, &spec, sizeof(spec)))
 		return false;
 	unload(s);
-	answer = loader__load(&spec, turn->cnt ? turn->fd[0] : -1, &s->skel);
+	answer = s->refused;
+	if (!answer)
+		answer = loader__load(&spec, turn->cnt ? turn->fd[0] : -1, &s->skel);
 	refusal__get(&refusal);
 	if (!answer) {
 		loader__descriptors(s->skel, &maps, &programs);
@@ -397,7 +399,11 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 		return load(socket, s, fds);
 	if (req->kind == BE_NEAR)
 		return be_near(socket, &s->links);
-	if (req->kind == LINK && fds->cnt == LINK_FDS && req->cnt <= MAX_COUNT)
+	if (s->refused && req->kind == LINK)
+		return false;
+	if (s->refused)
+		answer = s->refused;
+	else if (req->kind == LINK && fds->cnt == LINK_FDS && req->cnt <= MAX_COUNT)
 		answer = link_one(socket, &s->links, req, fds, &alive);
 	else if (req->kind == CLOSE)
 		answer = link_close(&s->links, req->link, debugged_of(&s->links));
@@ -422,53 +428,15 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 	return alive;
 }
 
-/* Answers a request with `why`, -errno. False: the other side has gone, or wants links although
- * nothing was loaded. */
-static bool refuse_one(int socket, const struct request *req, int why)
-{
-	const struct refusal refusal = {0};
-	struct load_spec spec;
-	struct near near;
-
-	if (req->kind == UNLOAD)
-		return true;
-	if (req->kind == BE_NEAR)
-		return fd_message__receive_all(socket, &near, sizeof(near));
-	if (req->kind == LINK)
-		return false;
-	if (req->kind == LOAD && !fd_message__receive_all(socket, &spec, sizeof(spec)))
-		return false;
-	if (!fd_message__send(socket, &why, sizeof(why), &no_fds))
-		return false;
-	return req->kind != LOAD || fd_message__send(socket, &refusal, sizeof(refusal), &no_fds);
-}
-
-/* Refuses whatever is asked for, until the other side has gone. */
-static void refuse(int socket, int why)
-{
-	struct request req;
-	struct fds fds;
-	bool alive = true;
-
-	while (alive && fd_message__receive(socket, &req, sizeof(req), &fds) == sizeof(req)) {
-		fds__close(&fds);
-		alive = refuse_one(socket, &req, why);
-	}
-}
-
 /* Serves until the other side has gone. */
 static void serve(int socket, struct trace_events *events)
 {
 	struct service s = {.links.events = events};
-	int err = closer__new(&s.links.closer);
 	struct request req;
 	struct fds fds;
 	bool alive = true;
 
-	if (err) {
-		refuse(socket, err);
-		return;
-	}
+	s.refused = closer__new(&s.links.closer);
 	while (alive && fd_message__receive(socket, &req, sizeof(req), &fds) == sizeof(req)) {
 		if (req.kind == UNLOAD)
 			unload(&s);
@@ -476,6 +444,8 @@ static void serve(int socket, struct trace_events *events)
 			alive = obey(socket, &s, &req, &fds);
 		fds__close(&fds);
 	}
+	if (s.refused)
+		return;
 	unload(&s);
 	/* The target's own child may be its debugger, for ever. */
 	for (uint64_t i = 0; i < STAY_US / LOOK_AGAIN_US && links_close(&s.links); i++)
@@ -565,6 +535,8 @@ uint64_t link_holder__making_ns(const struct link_holder *k)
 {
 	return process__first_thread_ns(k->pid);
 }
+
+static const struct fds no_fds;
 
 /* Asks for something; data that belongs to it may follow. False: the link holder has gone. */
 static bool ask(struct link_holder *k, const struct request *req, const struct fds *fds)
