@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-#include "attach/links/kfunc.h"
+#include "attach/links/btf/btf_view.h"
+#include "attach/links/btf/kfunc.h"
 
 static struct btf *btf;
 static int u64_id, pointer_id, void_pointer_id;
@@ -41,14 +42,29 @@ static int add(const char *name, int result, int first, int second)
 	return btf__add_func(btf, name, BTF_FUNC_GLOBAL, proto);
 }
 
+/* As in a kernel that has what was added so far. */
+static int find(const char *name, size_t most)
+{
+	struct btf_view kernel;
+	const void *data;
+	uint32_t size;
+	int id;
+
+	data = btf__raw_data(btf, &size);
+	assert_int_equal(btf_view__open(&kernel, data, size), 0);
+	id = kfunc__find(&kernel, name, most);
+	btf_view__close(&kernel);
+	return id;
+}
+
 /* As of Linux 6.13, and as of 7.2. */
 static void both_prototypes_fit(void **state)
 {
 	int without = add("without", pointer_id, -1, -1);
 	int with = add("with", pointer_id, void_pointer_id, -1);
 
-	assert_int_equal(kfunc__find(btf, "without", 1), without);
-	assert_int_equal(kfunc__find(btf, "with", 1), with);
+	assert_int_equal(find("without", 1), without);
+	assert_int_equal(find("with", 1), with);
 }
 
 static void others_do_not(void **state)
@@ -57,10 +73,10 @@ static void others_do_not(void **state)
 	add("nothing", 0, -1, -1);
 	add("by_value", pointer_id, u64_id, -1);
 	add("two", pointer_id, void_pointer_id, void_pointer_id);
-	assert_int_equal(kfunc__find(btf, "number", 1), -EPROTO);
-	assert_int_equal(kfunc__find(btf, "nothing", 1), -EPROTO);
-	assert_int_equal(kfunc__find(btf, "by_value", 1), -EPROTO);
-	assert_int_equal(kfunc__find(btf, "two", 1), -EPROTO);
+	assert_int_equal(find("number", 1), -EPROTO);
+	assert_int_equal(find("nothing", 1), -EPROTO);
+	assert_int_equal(find("by_value", 1), -EPROTO);
+	assert_int_equal(find("two", 1), -EPROTO);
 }
 
 /* As bpf_rdonly_cast(). */
@@ -69,16 +85,16 @@ static void numbers_come_behind_a_pointer(void **state)
 	int cast = add("cast", void_pointer_id, void_pointer_id, u64_id);
 
 	add("pointers", void_pointer_id, void_pointer_id, void_pointer_id);
-	assert_int_equal(kfunc__find(btf, "cast", 2), cast);
-	assert_int_equal(kfunc__find(btf, "cast", 1), -EPROTO);
-	assert_int_equal(kfunc__find(btf, "pointers", 2), -EPROTO);
+	assert_int_equal(find("cast", 2), cast);
+	assert_int_equal(find("cast", 1), -EPROTO);
+	assert_int_equal(find("pointers", 2), -EPROTO);
 }
 
 static void what_the_kernel_lacks_is_not_found(void **state)
 {
-	assert_int_equal(kfunc__find(btf, "missing", 1), -ENOENT);
+	assert_int_equal(find("missing", 1), -ENOENT);
 	/* A type of that name is no function. */
-	assert_int_equal(kfunc__find(btf, "unsigned long long", 1), -ENOENT);
+	assert_int_equal(find("unsigned long long", 1), -ENOENT);
 }
 
 int main(void)

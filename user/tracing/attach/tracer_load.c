@@ -13,7 +13,7 @@
 
 #include "attach/life.h"
 #include "attach/links/call_probes.h"
-#include "attach/links/kernel_types.h"
+#include "attach/links/btf/kernel_btf.h"
 #include "attach/links/refusal.h"
 #include "attach/links/link_holder.h"
 #include "attach/links/skeleton.h"

@@ -4,8 +4,9 @@
 #include <bpf/btf.h>
 #include <string.h>
 
-#include "attach/links/kernel_types.h"
-#include "attach/links/kfunc.h"
+#include "attach/links/btf/btf_view.h"
+#include "attach/links/btf/kernel_btf.h"
+#include "attach/links/btf/kfunc.h"
 #include "attach/links/link.h"
 #include "attach/links/refusal.h"
 #include "attach/links/skeleton.h"
@@ -77,8 +78,8 @@ static void prepare_both(struct proftrace_bpf *skel)
 /* Session links: one program sees entry and return. */
 static int session_prepare(struct proftrace_bpf *skel)
 {
-	const struct btf *kernel = kernel_btf();
-	int uprobe = kernel ? btf__find_by_name_kind(kernel, "uprobe", BTF_KIND_STRUCT) : -ENOENT;
+	const struct btf_view *kernel = kernel_btf();
+	int uprobe = kernel ? btf_view__find(kernel, "uprobe", BTF_KIND_STRUCT) : -ENOENT;
 	int err;
 
 	bpf_program__set_expected_attach_type(skel->progs.session, LINK_UPROBE_SESSION);
@@ -188,17 +189,16 @@ const struct backend *backend__at(size_t index)
 bool backend__in_kernel(const struct backend *backend)
 {
 	const struct btf_type *type;
-	const struct btf *btf;
+	const struct btf_view *btf;
 	bool known;
 	int id;
 
 	refusal__listen(); /* what libbpf says is for -v */
 	btf = backend->sign ? kernel_btf() : NULL;
-	id = btf ? btf__find_by_name_kind(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
-	type = id > 0 ? btf__type_by_id(btf, id) : NULL;
+	id = btf ? btf_view__find(btf, "bpf_attach_type", BTF_KIND_ENUM) : -1;
+	type = id > 0 ? btf_view__type(btf, id) : NULL;
 	known = !type;
 	for (int i = 0; !known && i < btf_vlen(type); i++)
-		known = !strcmp(btf__name_by_offset(btf, btf_enum(type)[i].name_off),
-				backend->sign);
+		known = !strcmp(btf_view__name(btf, btf_enum(type)[i].name_off), backend->sign);
 	return known;
 }

@@ -9,7 +9,8 @@
 #include <unistd.h>
 
 #include "arch/arch.h"
-#include "attach/links/kernel_types.h"
+#include "attach/links/btf/btf_view.h"
+#include "attach/links/btf/kernel_btf.h"
 #include "util/io.h"
 
 #define BEGIN "trace_syscall_enter"
@@ -22,10 +23,10 @@ static int begin = -1, end = -1;
 
 bool call_probes__known(void)
 {
-	const struct btf *kernel = arch__host()->knows_calls ? kernel_btf() : NULL;
+	const struct btf_view *kernel = arch__host()->knows_calls ? kernel_btf() : NULL;
 
-	return kernel && btf__find_by_name_kind(kernel, BEGIN, BTF_KIND_FUNC) > 0 &&
-	       btf__find_by_name_kind(kernel, END, BTF_KIND_FUNC) > 0;
+	return kernel && btf_view__find(kernel, BEGIN, BTF_KIND_FUNC) > 0 &&
+	       btf_view__find(kernel, END, BTF_KIND_FUNC) > 0;
 }
 
 static int open_event(int type, const char *function)

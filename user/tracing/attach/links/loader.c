@@ -12,7 +12,8 @@
 
 #include "attach/links/backend.h"
 #include "attach/links/call_probes.h"
-#include "attach/links/kernel_types.h"
+#include "attach/links/btf/btf_view.h"
+#include "attach/links/btf/kernel_btf.h"
 #include "attach/links/refusal.h"
 
 void load_spec__of(const struct proftrace_bpf *skel, uint32_t backend, struct load_spec *out)
@@ -110,14 +111,13 @@ static int put_off_target(struct bpf_program *program, long cookie)
 
 static int set_target(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
 {
-	const struct btf *kernel = kernel_btf();
+	const struct btf_view *kernel = kernel_btf();
 	char type[64];
 
 	snprintf(type, sizeof(type), "btf_trace_%s",
 		 bpf_program__section_name(program) + strlen(TYPED "/"));
 	opts->attach_prog_fd = 0;
-	opts->attach_btf_id =
-		kernel ? btf__find_by_name_kind(kernel, type, BTF_KIND_TYPEDEF) : -ENOENT;
+	opts->attach_btf_id = kernel ? btf_view__find(kernel, type, BTF_KIND_TYPEDEF) : -ENOENT;
 	return (int)opts->attach_btf_id < 0 ? (int)opts->attach_btf_id : 0;
 }
 

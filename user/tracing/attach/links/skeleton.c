@@ -9,7 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "attach/links/kernel_types.h"
+#include "attach/links/btf/kernel_btf.h"
+#include "attach/links/btf/kernel_types.h"
 #include "basic.skel.h"
 #include "security/fd_message.h"
 #include "util/clock.h"
@@ -70,7 +71,8 @@ struct proftrace_bpf *skeleton__open(bool basic)
 /* Writes the kernel's types that the programs name. Returns 0 or -errno. */
 static int write_types(const struct opened *o)
 {
-	const struct btf *programs = bpf_object__btf(o->skel.obj), *kernel = kernel_btf();
+	const struct btf *programs = bpf_object__btf(o->skel.obj);
+	const struct btf_view *kernel = kernel_btf();
 	struct btf *types = programs && kernel ? kernel_types__of(programs, kernel) : NULL;
 	const void *data;
 	uint32_t size;

@@ -17,7 +17,7 @@ struct fds;
 struct proftrace_bpf *skeleton__open(bool basic);
 
 /* Opens the programs for a process that is to load them: libbpf gets the kernel's types that the
- * programs name, instead of all that the kernel has (kernel_types.h). */
+ * programs name, instead of all that the kernel has (btf/kernel_types.h). */
 struct proftrace_bpf *skeleton__open_to_load(bool basic);
 
 /* Closes and frees it. Accepts NULL. */

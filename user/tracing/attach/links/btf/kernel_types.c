@@ -1,25 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "attach/links/kernel_types.h"
+#include "attach/links/btf/kernel_types.h"
 
 #include <bpf/btf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "attach/links/btf/btf_view.h"
 #include "util/search.h"
 
 #define MOST_NESTED 64 /* structures in each other; the kernel has some ten */
 
 /* Copying from one to the other. */
 struct copying {
-	const struct btf *from;
+	const struct btf_view *from;
 	struct btf *to;
 	int *copies; /* of types of `from`, by their numbers there; 0: none yet */
 	int pointer; /* stands for all */
@@ -54,7 +51,7 @@ static int copy_members(struct copying *c, const struct btf_type *t)
 
 static int copy_composite(struct copying *c, const struct btf_type *t)
 {
-	const char *name = btf__name_by_offset(c->from, t->name_off);
+	const char *name = btf_view__name(c->from, t->name_off);
 	int err = copy_members(c, t), id;
 
 	if (err)
@@ -64,31 +61,78 @@ static int copy_composite(struct copying *c, const struct btf_type *t)
 	for (int i = 0; id > 0 && !err && i < btf_vlen(t); i++) {
 		const struct btf_member *m = &btf_members(t)[i];
 
-		err = btf__add_field(c->to, btf__name_by_offset(c->from, m->name_off),
-				     copy(c, m->type), btf_member_bit_offset(t, i),
-				     btf_member_bitfield_size(t, i));
+		err = btf__add_field(c->to, btf_view__name(c->from, m->name_off), copy(c, m->type),
+				     btf_member_bit_offset(t, i), btf_member_bitfield_size(t, i));
 	}
 	return err ? err : id;
+}
+
+static int copy_enum(struct copying *c, const struct btf_type *t)
+{
+	int id = btf__add_enum(c->to, btf_view__name(c->from, t->name_off), t->size), err = 0;
+
+	for (int i = 0; id > 0 && !err && i < btf_vlen(t); i++) {
+		const struct btf_enum *e = &btf_enum(t)[i];
+
+		err = btf__add_enum_value(c->to, btf_view__name(c->from, e->name_off), e->val);
+	}
+	return err ? err : id;
+}
+
+static int copy_enum64(struct copying *c, const struct btf_type *t)
+{
+	int id = btf__add_enum64(c->to, btf_view__name(c->from, t->name_off), t->size,
+				 btf_kflag(t)),
+	    err = 0;
+
+	for (int i = 0; id > 0 && !err && i < btf_vlen(t); i++) {
+		const struct btf_enum64 *e = &btf_enum64(t)[i];
+
+		err = btf__add_enum64_value(c->to, btf_view__name(c->from, e->name_off),
+					    btf_enum64_value(e));
+	}
+	return err ? err : id;
+}
+
+static int copy_anew(struct copying *c, const struct btf_type *t)
+{
+	const char *name = btf_view__name(c->from, t->name_off);
+
+	switch (btf_kind(t)) {
+	case BTF_KIND_INT:
+		return btf__add_int(c->to, name, t->size, btf_int_encoding(t));
+	case BTF_KIND_FLOAT:
+		return btf__add_float(c->to, name, t->size);
+	case BTF_KIND_FWD:
+		return btf__add_fwd(c->to, name, btf_kflag(t) ? BTF_FWD_UNION : BTF_FWD_STRUCT);
+	case BTF_KIND_ARRAY:
+		return copy_array(c, btf_array(t));
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return copy_composite(c, t);
+	case BTF_KIND_ENUM:
+		return copy_enum(c, t);
+	case BTF_KIND_ENUM64:
+		return copy_enum64(c, t);
+	default:
+		return -EINVAL; /* no field is of such a type */
+	}
 }
 
 /* Returns the copy's number, that of all pointers for one, or -errno. Qualifiers and typedefs are
  * left out, as libbpf looks through them. */
 static int copy(struct copying *c, uint32_t id)
 {
-	const struct btf_type *t = btf__type_by_id(c->from, id);
+	const struct btf_type *t = btf_view__plain_type(c->from, &id);
 	int made;
 
-	while (t && (btf_is_mod(t) || btf_is_typedef(t)))
-		t = btf__type_by_id(c->from, id = t->type);
 	if (!t || !id)
 		return t ? 0 : -EINVAL;
 	if (btf_is_ptr(t) || btf_is_func_proto(t))
 		return c->pointer;
 	if (c->copies[id])
 		return c->copies[id];
-	made = btf_is_array(t)	     ? copy_array(c, btf_array(t))
-	       : btf_is_composite(t) ? copy_composite(c, t)
-				     : btf__add_type(c->to, c->from, t);
+	made = copy_anew(c, t);
 	if (made > 0)
 		c->copies[id] = made;
 	return made;
@@ -135,80 +179,48 @@ static bool names_have(const struct names *n, const char *name)
 	return at < n->cnt && !strcmp(n->names[at], name);
 }
 
-static int copy_named(struct copying *c, const struct names *names)
+struct copying_named {
+	struct copying copying;
+	struct names names;
+};
+
+static int copy_if_named(void *ctx, uint32_t id, const struct btf_type *t)
 {
-	uint32_t types = btf__type_cnt(c->from);
-	int err = 0;
+	struct copying_named *n = ctx;
+	int made;
+
+	if (!is_named_kind(t) || !t->name_off ||
+	    !names_have(&n->names, btf_view__name(n->copying.from, t->name_off)))
+		return 0;
+	made = copy(&n->copying, id);
+	return made < 0 ? made : 0;
+}
+
+static int copy_named(struct copying_named *n)
+{
+	struct copying *c = &n->copying;
 
 	c->pointer = btf__add_ptr(c->to, 0);
-	if (c->pointer < 0)
-		return c->pointer;
-	for (uint32_t id = 1; err >= 0 && id < types; id++) {
-		const struct btf_type *t = btf__type_by_id(c->from, id);
-
-		if (is_named_kind(t) && t->name_off &&
-		    names_have(names, btf__name_by_offset(c->from, t->name_off)))
-			err = copy(c, id);
-	}
-	return err < 0 ? err : 0;
+	return c->pointer < 0 ? c->pointer : btf_view__each(c->from, copy_if_named, n);
 }
 
-struct btf *kernel_types__of(const struct btf *programs, const struct btf *kernel)
+struct btf *kernel_types__of(const struct btf *programs, const struct btf_view *kernel)
 {
-	struct copying c = {.from = kernel, .to = btf__new_empty()};
-	struct names names = {0};
-	int err = c.to ? 0 : -errno;
+	struct copying_named n = {.copying = {.from = kernel, .to = btf__new_empty()}};
+	int err = n.copying.to ? 0 : -errno;
 
-	c.copies = calloc(btf__type_cnt(kernel), sizeof(*c.copies));
-	if (!err && !c.copies)
+	n.copying.copies = calloc(kernel->type_cnt, sizeof(*n.copying.copies));
+	if (!err && !n.copying.copies)
 		err = -ENOMEM;
 	if (!err)
-		err = names_gather(&names, programs);
+		err = names_gather(&n.names, programs);
 	if (!err)
-		err = copy_named(&c, &names);
-	free(names.names);
-	free(c.copies);
+		err = copy_named(&n);
+	free(n.names.names);
+	free(n.copying.copies);
 	if (!err)
-		return c.to;
-	btf__free(c.to);
+		return n.copying.to;
+	btf__free(n.copying.to);
 	errno = -err;
 	return NULL;
-}
-
-#define KERNEL_BTF "/sys/kernel/btf/vmlinux"
-
-/* In one piece, where the kernel can (Linux 6.16): it gives 4 KB to whoever reads, at a time. */
-static struct btf *map_running(void)
-{
-	int fd = open(KERNEL_BTF, O_RDONLY | O_CLOEXEC);
-	void *data = MAP_FAILED;
-	struct btf *btf;
-	struct stat st;
-
-	if (fd >= 0 && !fstat(fd, &st) && st.st_size > 0 && st.st_size <= UINT32_MAX)
-		data = mmap(NULL, st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (fd >= 0)
-		close(fd);
-	if (data == MAP_FAILED)
-		return NULL;
-	btf = btf__new(data, st.st_size);
-	munmap(data, st.st_size);
-	return btf;
-}
-
-static struct btf *running;
-
-const struct btf *kernel_btf(void)
-{
-	if (!running)
-		running = map_running();
-	if (!running)
-		running = btf__load_vmlinux_btf();
-	return running;
-}
-
-void kernel_btf__forget(void)
-{
-	btf__free(running);
-	running = NULL;
 }

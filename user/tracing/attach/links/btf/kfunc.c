@@ -4,48 +4,50 @@
  * that are declared in the program; but it refuses a declaration that differs from the kernel's,
  * and looks for what the kernel lacks in the BTF of all modules, which takes privileges.
  */
-#include "attach/links/kfunc.h"
+#include "attach/links/btf/kfunc.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "attach/links/kernel_types.h"
+#include "attach/links/btf/btf_view.h"
+#include "attach/links/btf/kernel_btf.h"
 
 /* Whether it is a pointer, for the first argument, or a number. */
-static bool fits(const struct btf *kernel, const struct btf_type *function, size_t argument)
+static bool fits(const struct btf_view *kernel, const struct btf_type *function, size_t argument)
 {
-	int id = btf__resolve_type(kernel, btf_params(function)[argument].type);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel, id) : NULL;
+	uint32_t id = btf_params(function)[argument].type;
+	const struct btf_type *type = btf_view__plain_type(kernel, &id);
 
 	return type && (argument ? btf_is_int(type) : btf_is_ptr(type));
 }
 
-int kfunc__find(const struct btf *kernel, const char *name, size_t most)
+int kfunc__find(const struct btf_view *kernel, const char *name, size_t most)
 {
-	int id = btf__find_by_name_kind(kernel, name, BTF_KIND_FUNC);
-	const struct btf_type *type = id > 0 ? btf__type_by_id(kernel, id) : NULL;
+	int id = btf_view__find(kernel, name, BTF_KIND_FUNC);
+	const struct btf_type *type = id > 0 ? btf_view__type(kernel, id) : NULL;
 
 	if (!type)
 		return -ENOENT;
-	type = btf__type_by_id(kernel, type->type);
+	type = btf_view__type(kernel, type->type);
 	if (!type || !btf_is_func_proto(type) || btf_vlen(type) > most)
 		return -EPROTO;
 	for (size_t i = 0; i < btf_vlen(type); i++) {
 		if (!fits(kernel, type, i))
 			return -EPROTO;
 	}
-	type = btf__type_by_id(kernel, type->type);
+	type = btf_view__type(kernel, type->type);
 	return type && btf_is_ptr(type) ? id : -EPROTO;
 }
 
 int kfunc__call(struct bpf_program *prog, int placeholder, const char *name, size_t most)
 {
 	size_t cnt = bpf_program__insn_cnt(prog), calls = 0;
-	const struct btf *kernel = kernel_btf();
+	const struct btf_view *kernel = kernel_btf();
 	int id = kernel ? kfunc__find(kernel, name, most) : -ENOENT, err;
 	struct bpf_insn *insns;
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Functions of the kernel that programs call and that differ from kernel to kernel. */
-#ifndef PROFTRACE_ATTACH_LINKS_KFUNC_H
-#define PROFTRACE_ATTACH_LINKS_KFUNC_H
+#ifndef PROFTRACE_ATTACH_LINKS_BTF_KFUNC_H
+#define PROFTRACE_ATTACH_LINKS_BTF_KFUNC_H
 
 #include <stddef.h>
 
 struct bpf_program;
-struct btf;
+struct btf_view;
 
 /*
  * The number in the kernel's BTF of a function that returns a pointer and takes `most` arguments or
  * fewer, a pointer and numbers behind it: what a program may call with these. -ENOENT: the kernel
  * has none of that name; -EPROTO: it has one with other arguments.
  */
-int kfunc__find(const struct btf *kernel, const char *name, size_t most);
+int kfunc__find(const struct btf_view *kernel, const char *name, size_t most);
 
 /*
  * Before load: lets a program's calls of helper number `placeholder`, which no kernel has, be calls
