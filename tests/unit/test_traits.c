@@ -137,6 +137,46 @@ static void test_names_in_strings(void **state)
 	}
 }
 
+static unsigned traits_of_bytes(const void *bytes, size_t len)
+{
+	int fd = memfd_with(bytes, len);
+	struct elf_image *img;
+	unsigned traits;
+
+	assert_int_equal(elf_image__open(fd, "object", &img), 0);
+	traits = traits__of(img, NULL);
+	close_image(img, fd);
+	return traits;
+}
+
+/* Sections are read in parts of 64 KB, so a name may lie where two of them meet. */
+static void test_names_between_parts(void **state)
+{
+	static const char name[] = "\0backtrace";
+	uint8_t *bytes, *names;
+	size_t len;
+
+	compile("object", "object.c",
+		"void *dlsym(void *, const char *); void *f(void *h) { return dlsym(h, \"\"); }\n"
+		"__asm__(\".section .names, \\\"a\\\"; .ascii \\\"here begin names\\\";\"\n"
+		"\".fill 200000, 1, 'x'; .byte 0\");",
+		LIBRARY " -fno-builtin");
+	bytes = read_bytes("object", &len);
+	names = memmem(bytes, len, "here begin names", 16);
+	assert_non_null(names);
+	for (size_t at = 65000; at < 132000; at += at == 66000 ? 65000 - 500 : 1) {
+		uint8_t before[sizeof(name)];
+
+		memcpy(before, names + at, sizeof(name));
+		memcpy(names + at, name, sizeof(name));
+		assert_int_equal(traits_of_bytes(bytes, len), TRAIT_SHOWS);
+		names[at] = 'x'; /* the end of a longer word */
+		assert_int_equal(traits_of_bytes(bytes, len), 0);
+		memcpy(names + at, before, sizeof(name));
+	}
+	free(bytes);
+}
+
 static void test_gravest_is_named(void **state)
 {
 	expect("void backtrace(void); void makecontext(void); void __cxa_throw(void);\n"
@@ -229,12 +269,19 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain_c),	     cmocka_unit_test(test_references),
-		cmocka_unit_test(test_forks),	     cmocka_unit_test(test_gravest_is_named),
-		cmocka_unit_test(test_cleanup_in_c), cmocka_unit_test(test_hidden_unwinder),
-		cmocka_unit_test(test_go),	     cmocka_unit_test(test_libraries),
-		cmocka_unit_test(test_pinned),	     cmocka_unit_test(test_libc_by_soname),
-		cmocka_unit_test(test_damaged),	     cmocka_unit_test(test_names_in_strings),
+		cmocka_unit_test(test_plain_c),
+		cmocka_unit_test(test_references),
+		cmocka_unit_test(test_forks),
+		cmocka_unit_test(test_gravest_is_named),
+		cmocka_unit_test(test_cleanup_in_c),
+		cmocka_unit_test(test_hidden_unwinder),
+		cmocka_unit_test(test_go),
+		cmocka_unit_test(test_libraries),
+		cmocka_unit_test(test_pinned),
+		cmocka_unit_test(test_libc_by_soname),
+		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_names_in_strings),
+		cmocka_unit_test(test_names_between_parts),
 	};
 
 	return cmocka_run_group_tests_name("traits", tests, fixture_make, fixture_clean);

@@ -49,7 +49,7 @@ void elf_pages__free(struct elf_pages *p);		       /* accepts NULL */
 bool elf_pages__read(struct elf_pages *p, uint64_t offset, void *buf, size_t len);
 bool elf_pages__read_vaddr(struct elf_pages *p, uint64_t vaddr, void *buf, size_t len);
 
-/* Whether the text occurs in a table of symbols' names. */
+/* Whether the text, of at most 64 bytes, occurs in a table of symbols' names. */
 bool elf_image__mentions(const struct elf_image *img, const char *text);
 
 #endif

@@ -65,6 +65,26 @@ const struct elf_section *elf_section__at(const struct elf_image *img, size_t nu
 const struct elf_section *elf_section__by_name(const struct elf_image *img, const char *name);
 const struct elf_section *elf_section__by_type(const struct elf_image *img, uint32_t type);
 
+/* A part of a section's bytes. */
+struct elf_part {
+	const char *bytes;
+	size_t size;
+	bool first; /* of the section */
+};
+
+#define ELF_PART_SIZE	 (64u << 10)
+#define ELF_PART_OVERLAP 64u
+
+/*
+ * Shows the section's bytes to `look`, part by part, until `look` returns true or they end: for
+ * sections of which nothing is kept, as a block for all of their bytes is fresh memory each time.
+ * Each part begins with the last ELF_PART_OVERLAP bytes of the one before, so that anything
+ * that is no longer lies whole in one of them. Takes the section's size off *left, in bytes, and
+ * shows nothing of a section that has more. Returns whether `look` returned true.
+ */
+bool elf_section__look(const struct elf_image *img, const struct elf_section *sec, uint64_t *left,
+		       bool (*look)(void *ctx, const struct elf_part *part), void *ctx);
+
 /* elf_image__read_block() of its bytes; -ENOEXEC too if it has none in the file or they are
  * compressed. */
 int elf_section__read(const struct elf_image *img, const struct elf_section *sec, uint64_t max,

@@ -110,6 +110,37 @@ int elf_section__read(const struct elf_image *img, const struct elf_section *sec
 	return elf_image__read_block(img, sec->offset, sec->size, max, out);
 }
 
+bool elf_section__look(const struct elf_image *img, const struct elf_section *sec, uint64_t *left,
+		       bool (*look)(void *ctx, const struct elf_part *part), void *ctx)
+{
+	uint64_t size = sec->size;
+	bool found = false;
+	char *bytes;
+
+	if (sec->type == SHT_NOBITS || (sec->flags & SHF_COMPRESSED) || size > *left)
+		return false;
+	bytes = malloc(ELF_PART_SIZE);
+	if (!bytes)
+		return false;
+	*left -= size;
+	for (uint64_t at = 0; at < size && !found; at += ELF_PART_SIZE - ELF_PART_OVERLAP) {
+		size_t len = size - at < ELF_PART_SIZE ? size - at : ELF_PART_SIZE;
+		int64_t got = elf_image__read(img, sec->offset + at, bytes, len);
+		struct elf_part part = {bytes, len, !at};
+
+		if (got < 0 || (size_t)got < len) /* the file is cut off */
+			break;
+		found = look(ctx, &part);
+	}
+	free(bytes);
+	return found;
+}
+
+static bool has_text(void *text, const struct elf_part *part)
+{
+	return memmem(part->bytes, part->size, text, strlen(text)) != NULL;
+}
+
 bool elf_image__mentions(const struct elf_image *img, const char *text)
 {
 	const struct elf_section *sections;
@@ -119,14 +150,8 @@ bool elf_image__mentions(const struct elf_image *img, const char *text)
 
 	sections = elf_image__sections(img, &cnt);
 	for (size_t i = 0; i < cnt && !found; i++) {
-		void *names;
-
-		if (sections[i].type != SHT_STRTAB ||
-		    elf_section__read(img, &sections[i], left, &names))
-			continue;
-		left -= sections[i].size;
-		found = memmem(names, sections[i].size, text, strlen(text)) != NULL;
-		free(names);
+		if (sections[i].type == SHT_STRTAB)
+			found = elf_section__look(img, &sections[i], &left, has_text, (char *)text);
 	}
 	return found;
 }

@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "elf/elf_dynamic.h"
@@ -301,23 +300,26 @@ static void look_at_string(struct finding *f, const char *text, size_t len)
 	}
 }
 
-/* Looks at the strings among `size` bytes that begin as such names do. */
-static void look_at_bytes(struct finding *f, const char *text, size_t size)
+/* Looks at the strings of a part that begin as such names do. */
+static bool look_at_strings(void *ctx, const struct elf_part *part)
 {
+	const char *text = part->bytes;
 	bool begins[256] = {false};
 
 	for (size_t i = 0; i < COUNT(symbols); i++)
 		begins[(uint8_t)symbols[i].word[0]] |=
 			symbols[i].traits & (TRAIT_SHOWS | TRAIT_INSPECTS);
-	for (size_t at = 0; at < size; at++) {
+	/* Of later parts the first byte only tells whether a string begins at the second. */
+	for (size_t at = !part->first; at < part->size; at++) {
 		size_t len;
 
 		if (!begins[(uint8_t)text[at]] || (at && text[at - 1]))
 			continue;
-		len = strnlen(text + at, size - at);
-		if (at + len < size)
-			look_at_string(f, text + at, len);
+		len = strnlen(text + at, part->size - at);
+		if (at + len < part->size)
+			look_at_string(ctx, text + at, len);
 	}
+	return false;
 }
 
 #define MOVE_SIZE 5 /* mov $NUMBER,%edi: 0xbf, and the number */
@@ -340,12 +342,14 @@ static bool passes_fork(const uint8_t *code, size_t size)
 	return false;
 }
 
-static void look_at_code(struct finding *f, const void *bytes, size_t size)
+static bool look_at_code(void *ctx, const struct elf_part *part)
 {
 	static const struct evidence number = WORD("syscall", TRAIT_FORKS);
+	bool found = passes_fork((const uint8_t *)part->bytes, part->size);
 
-	if (passes_fork(bytes, size))
-		add(f, &number);
+	if (found)
+		add(ctx, &number);
+	return found;
 }
 
 /* Looks at all sections with code, or at all others that are in memory. */
@@ -354,21 +358,15 @@ static void look_into_sections(struct finding *f, const struct elf_image *img, b
 	size_t cnt;
 	const struct elf_section *sections = elf_image__sections(img, &cnt);
 	uint64_t left = code ? MAX_CODE : MAX_STRINGS;
+	bool found = false;
 
-	for (size_t i = 0; i < cnt; i++) {
+	for (size_t i = 0; i < cnt && !found; i++) {
 		uint64_t flags = sections[i].flags;
-		void *bytes;
 
-		if (sections[i].type != SHT_PROGBITS || !!(flags & SHF_EXECINSTR) != code ||
-		    !(code || flags & SHF_ALLOC) ||
-		    elf_section__read(img, &sections[i], left, &bytes))
-			continue;
-		left -= sections[i].size;
-		if (code)
-			look_at_code(f, bytes, sections[i].size);
-		else
-			look_at_bytes(f, bytes, sections[i].size);
-		free(bytes);
+		if (sections[i].type == SHT_PROGBITS && !!(flags & SHF_EXECINSTR) == code &&
+		    (code || flags & SHF_ALLOC))
+			found = elf_section__look(img, &sections[i], &left,
+						  code ? look_at_code : look_at_strings, f);
 	}
 }
 
