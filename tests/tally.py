@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests of a run have come to: a line for each, and what is said at the end."""
+"""Results of a run of tests: a line for each test, and the summary at the end."""
 
 import sys
 
@@ -17,7 +17,8 @@ class Tally:
         self.passed_later = []  # (name, why it had failed at first)
 
     def chosen(self, names):
-        """Those of `names` that are wanted. They are as printed: "unit test_glob.test_star"."""
+        """Returns those of `names` that the filters choose. Names are as printed: "unit
+        test_glob.test_star"."""
         whole = {name.split(" ", 1)[-1] for name in names}
         return [name for name in names if not self.filters or
                 any(name.endswith(f" {word}") if word in whole else word in name

@@ -26,7 +26,8 @@ def run_program(binary):
 
 
 def report(group, status, output, tally):
-    """What a program has announced and did not report has failed with it."""
+    """Reports the results of a program. A test that was announced and has no result has failed with
+    the program."""
     results = [(f"unit {group}.{test}", verdict != "ok" or mark != "-", line + detail)
                for line, verdict, mark, test, detail in RESULT.findall(output)]
     wanted = tally.chosen([name for name, _, _ in results])

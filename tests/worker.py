@@ -37,13 +37,13 @@ class Reporter(unittest.TestResult):
     def addSuccess(self, test):
         self._report(test)
 
-    # Also called with what is no test, if what a class or module does first has failed.
+    # `test` may be no test, if the set-up of a class or module has failed.
     def addError(self, test, err):
         self._report(test, self._exc_info_to_string(err, test))
 
     addFailure = addError
 
-    # For a test with subtests that fail nothing else is called.
+    # A test with subtests that fail ends in no other call than this.
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
         if err:

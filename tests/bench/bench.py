@@ -131,12 +131,12 @@ def profile(args, argv, *options, cpus=None, timeout=600):
 
 
 def said(done, word):
-    """What follows the word, in each line of the output that begins with it."""
+    """Returns the words that follow `word`, of each line of the output that begins with it."""
     return [line.split()[1:] for line in done.stdout.splitlines() if line.startswith(word + " ")]
 
 
 def plan(args, *options):
-    """What proftrace would probe."""
+    """Returns the functions that proftrace would probe."""
     done = subprocess.run([args.proftrace, "-l", "-f", "json", *map(str, options)], check=False,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if done.returncode:

@@ -70,7 +70,7 @@ def array(numbers, kind):
 
 
 class Place:
-    """What a server of the tests wants of a test."""
+    """The part of a test case that a server of the tests needs."""
 
     def __init__(self, folder):
         self.folder, self.processes = folder, []
@@ -81,7 +81,7 @@ class Place:
 
 
 def tree_columns(tree, version):
-    """Of a row of profile_trees, {column: SQL}; `number` is the row's."""
+    """The columns of a row of profile_trees, {column: SQL}; `number` is the row's."""
     names = array(tree.name[1:], "UInt32")
     slow = f"if(name = {SLOW + 1} AND {version} = 2, 3, 1)"
     return {
@@ -95,7 +95,7 @@ def tree_columns(tree, version):
 
 
 def columns(tree, version):
-    """Of a profile, {table: {column: SQL}}."""
+    """The columns of a profile, {table: {column: SQL}}."""
     functions = f"range(toUInt64({FUNCTIONS}))"
     slow = f"if(i % {FUNCTIONS} = {SLOW} AND {version} = 2, 3, 1)"
     return {"profile_trees": tree_columns(tree, version), "profile_functions": {
@@ -135,8 +135,8 @@ def fill_whole(ask, made, first, hosts, version, minute):
 
 
 def fill_sums(ask, profiles, version, minute):
-    """What so many profiles add up to, of a minute: multiples of what is there of those that are
-    whole."""
+    """Fills the sums of a minute: so many profiles add up to multiples of the sums that the whole
+    profiles of that minute already have."""
     where = f"FROM {{}} WHERE version = '{version}' AND time = toDateTime({minute})"
     [[whole]] = ask("SELECT max(s) FROM (SELECT path, sum(profiles) AS s " +
                     where.format("path_minutes") + " GROUP BY path)")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What scripts/bench counts the calls of: the same in every run, and of many kinds."""
+"""The script whose calls scripts/bench counts: the same in every run, and of many kinds."""
 import json
 import os
 import re

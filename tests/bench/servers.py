@@ -28,7 +28,8 @@ class Server:
 
 
 class RedisCounter:
-    """Its SET commands, asked for on one connection, as each takes the server's time."""
+    """Counts the server's SET commands. The question goes over one connection, as a new connection
+    each time would take more of the server's time."""
 
     def __init__(self, path):
         self.socket = socket.socket(socket.AF_UNIX)

@@ -15,7 +15,8 @@ from selenium.webdriver.common.keys import Keys
 from harness import poll
 
 WIDTH, HEIGHT = 1440, 900
-# As root it has no sandbox of its own; what moves would have to be waited for.
+# Chrome started by root cannot use its own sandbox; animations are off, as tests would have to wait
+# for them to end.
 ARGUMENTS = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
              f"--window-size={WIDTH},{HEIGHT}", "--force-prefers-reduced-motion", "--no-first-run",
              "--disable-background-networking", "--force-device-scale-factor=1")
@@ -52,7 +53,8 @@ class Browser:
         self.driver.get(path if path.startswith("http:") else f"file://{path}")
 
     def logs(self):
-        """What the console has shown since the last call: nothing, if all is well."""
+        """Returns the messages that the page has put on the console since the last call: [] if all
+        is well."""
         return [entry["message"] for entry in self.driver.get_log("browser")]
 
     def requests(self):
@@ -100,5 +102,6 @@ class Browser:
         return self.driver.execute_async_script(script, *args)
 
     def wait(self, condition):
-        """For what follows in the page's own time. Returns the condition's last value."""
+        """Waits for a condition that the page fulfils in its own time. Returns the condition's last
+        value."""
         return poll(condition, timeout=20)

@@ -13,7 +13,7 @@ import os
 import struct
 import subprocess
 
-# What makes two runs of one program alike: fixed addresses (they are hashed), fixed hash seeds, and
+# Makes two runs of one program alike: fixed addresses (addresses are hashed), fixed hash seeds, and
 # the same environment (every variable is copied): see environment().
 FIXED = ["setarch", "-R"]
 ENVIRONMENT = {
@@ -23,14 +23,14 @@ ENVIRONMENT = {
 # Valgrind puts a program's memory below 1 GB, and python3 has a shorter way for numbers as small as
 # the thread ids that this gives: ask for addresses of an ordinary size.
 LEAST_ADDRESS = 0x200000000
-# What to start a program with that shall do without valgrind what it does under it. Valgrind keeps
-# the last signal for itself, and programs find it ignored.
+# Starts a program without valgrind in such a way that it does what it does under valgrind: valgrind
+# keeps the last signal for itself, so programs find that signal ignored.
 NATIVE = [*FIXED, "env", "--ignore-signal=64"]
 
 
 def environment(cwd=None):
-    """What a program that run() starts in `cwd` finds in its environment: valgrind adds to it, an
-    LD_PRELOAD of a library that does nothing by itself for one."""
+    """The environment of a program that run() starts in `cwd`. Valgrind adds variables to it, for
+    one an LD_PRELOAD of a library that does nothing by itself."""
     done = subprocess.run(["valgrind", "-q", "--tool=none", "env", "-0"], stdout=subprocess.PIPE,
                           cwd=cwd, env=ENVIRONMENT, timeout=60, check=True)
     return dict(line.split("=", 1) for line in done.stdout.decode().split("\0") if line)

@@ -29,7 +29,8 @@ BUILD = os.path.join(ROOT, os.environ.get("PROFTRACE_BUILD", "build"))
 # Tests that run side by side have each their own copies: see tests/workers.py.
 PROGRAMS = os.environ.get("PROFTRACE_PROGRAMS") or os.path.join(BUILD, "programs")
 PROFTRACE = os.path.join(ROOT, "proftrace")
-# For what is exact: without a filter there is a budget, and then not every function is traced.
+# For tests of exact counts: without a filter there is a budget, and then not every function is
+# traced.
 UNLIMITED = ("--max-overhead", "none")
 DROPPER = os.path.join(BUILD, "dropper")
 PYTHON = "/usr/bin/python3"
@@ -85,7 +86,8 @@ def for_anybody(path):
 
 
 def poll(condition, timeout=5, interval=0.01):
-    """For the few states that nothing announces. Returns the condition's last value."""
+    """Waits for one of the few states that nothing announces. Returns the condition's last
+    value."""
     deadline = time.monotonic() + timeout * PATIENCE
     while not (value := condition()) and time.monotonic() < deadline:
         time.sleep(interval)
@@ -158,7 +160,7 @@ class Process:
     def __init__(self, argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=None, cwd=None,
                  **popen):
         self.argv = argv
-        # Whoever runs the tests may have a terminal of any width.
+        # The user who runs the tests may have a terminal of any width.
         environment = {name: value for name, value in os.environ.items()
                        if not name.startswith("SUDO_") and name != "COLUMNS"}
         environment.update(env or {})
@@ -229,7 +231,7 @@ class Target(Process):
         self.wait_ready()
 
     def step(self, line):
-        """For `steps`: tells it what to do and waits until it is done."""
+        """Tells the program `steps` what to do, and waits until that is done."""
         done = self.stdout.text().count("done\n") + 1
         self.send(line)
         self.stdout.wait_lines("done", done)
@@ -337,7 +339,7 @@ class Bpf:
 
     @staticmethod
     def held_by(pid):
-        """What a process has open, {(kind, id)}; with a link comes its program."""
+        """The BPF objects that a process has open, {(kind, id)}; with a link comes its program."""
         held = set()
         with contextlib.suppress(OSError):
             for fd in os.listdir(f"{PROCESSES}/{pid}/fd"):
@@ -352,8 +354,8 @@ class Bpf:
 
     @staticmethod
     def listed(bpftool, kind):
-        """What bpftool says of all objects of a kind. It fails if one of them, another profiler's,
-        goes away while it looks at them."""
+        """The list that bpftool prints of all objects of a kind. bpftool fails if an object of
+        another profiler goes away while bpftool looks at it."""
         def run():
             done.append(subprocess.run([bpftool, "-j", kind, "show"], stdout=subprocess.PIPE,
                                        timeout=TIMEOUT, check=False))
@@ -384,10 +386,10 @@ class Bpf:
 
     @classmethod
     def without_owner(cls, ids):
-        """Those of `ids` that no process holds, {(kind, id): what bpftool says of it}. Debian's
-        bpftool was built without what tells it who holds what. Tables of programs are not among
-        them: the kernel may keep one for good if somebody, such as these tests, looks at it as it
-        goes (close_stack_tables() in user/tracing/attach/tracer_load.c)."""
+        """The objects of `ids` that no process holds, {(kind, id): bpftool's description}. Debian's
+        bpftool was built without the part that tells which process holds an object. Tables of
+        programs are left out: the kernel may keep one for good if somebody, such as these tests,
+        looks at it as it goes (close_stack_tables() in user/tracing/attach/tracer_load.c)."""
         held = set().union(*(cls.held_by(pid) for pid in filter(str.isdigit, os.listdir(PROCESSES))))
         if not (ids := ids - held):
             return {}
@@ -416,14 +418,15 @@ def unavailable():
 
 @functools.cache
 def examined():
-    """What `doctor` says of this machine."""
+    """The report of `doctor` about this machine."""
     done = subprocess.run([PROFTRACE, "doctor", "-f", "json"], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, timeout=TIMEOUT, check=True)
     return json.loads(done.stdout)
 
 
 def working(*backends):
-    """Those that this kernel has; --tier with another one is an error."""
+    """Returns the backends of the list that this kernel has; --tier with another one is an
+    error."""
     works = {backend["name"] for backend in examined()["backends"] if backend["works"]}
     return [name for name in backends if name in works]
 
@@ -474,7 +477,7 @@ def outermost(nodes):
 
 
 def calls_of(document):
-    """As nodes_of(), from the outermost calls on."""
+    """Yields the same as nodes_of(), but from the outermost calls on."""
     return itertools.chain.from_iterable(walk(outermost(thread["calls"]))
                                          for thread in document["threads"])
 
@@ -520,7 +523,8 @@ class TestCase(unittest.TestCase):
         self.assertTrue(left, "a child of proftrace is still running")
         # The kernel frees a program's maps some grace periods later than the program.
         for kinds, seconds in ((("link", "prog"), 5), (("map",), 30)):
-            # Other profilers may come and go meanwhile: only what stays is left behind.
+            # Other profilers may come and go meanwhile: only objects that stay have been left
+            # behind.
             new = {(kind, number) for kind, number in Bpf.ids() - self.bpf_before if kind in kinds}
             if not poll(lambda: self.all_gone(new), seconds):
                 self.fail(f"left in the kernel: {Bpf.without_owner(new)}")
@@ -605,7 +609,8 @@ class TestCase(unittest.TestCase):
             raise AssertionError(f"no JSON: {error}\n{result}") from None
 
     def check(self, document, context=""):
-        """What holds for every document; in an interval's, open calls can grow fewer."""
+        """Checks rules that hold for every document; in an interval's, open calls can grow
+        fewer."""
         try:
             schemas.check(document)
             self._check(document)
@@ -711,7 +716,7 @@ def e2e_modules():
 
 
 def main():
-    """For a module run alone."""
+    """Runs the tests of a module that was started as a program."""
     if why := unavailable():
         sys.exit(why)
     ran = with_deep_stack(lambda: unittest.main(verbosity=2, exit=False))

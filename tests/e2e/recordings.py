@@ -53,7 +53,8 @@ PROGRAMS = {
 }
 
 
-# Their functions take less than what is known of the probes' cost: nothing may be left without it.
+# Programs whose functions take less than the error of the probes' cost, so that nothing may be left
+# of a function's time once the cost is taken out.
 SHORT = {"methods"}
 
 
@@ -75,7 +76,7 @@ class Recording:
 
     @functools.cached_property
     def document(self):
-        """Its JSON."""
+        """The recording as JSON."""
         out = os.path.join(os.path.dirname(self.path), "reference.json")
         with open(self.report(out, "-f", "json"), encoding="utf-8") as file:
             return json.load(file)

@@ -31,7 +31,7 @@ def plain(name):
 
 
 def frame_name(function):
-    """What most formats call a function, which must have a name in them."""
+    """The name that most formats give a function; they need one."""
     return function["name"] or "[unknown]"
 
 
@@ -68,7 +68,7 @@ class TestCase(unittest.TestCase):
         return os.path.join(self.directory, name)
 
     def run_tool(self, *argv, **options):
-        """What a consumer prints; it must be content."""
+        """Returns the output of a consumer of a format; there must be no error."""
         done = subprocess.run(list(map(str, argv)), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=harness.TIMEOUT, check=False, **options)
         if done.returncode or done.stderr:
@@ -112,7 +112,8 @@ class TestCase(unittest.TestCase):
         return {name: sums for name, sums in threads.items() if sums}
 
     def open_in_speedscope(self, path):
-        """What speedscope has understood, in its own format: its importer is the judge."""
+        """Returns what speedscope makes of a file, in speedscope's own format: its importer is the
+        judge."""
         done = json.loads(self.run_tool("node", "--stack-size=60000", SPEEDSCOPE, CONSUMERS, path,
                                         preexec_fn=unlimited_stack))
         bad = [line for line in done["messages"]
@@ -138,10 +139,12 @@ class TestCase(unittest.TestCase):
         return threads
 
     def profiler_cli(self, path, *commands):
-        """What the Firefox Profiler, without its window, says of a file to each of the commands."""
+        """Returns the output of the Firefox Profiler, without its window, for each of the
+        commands."""
         cli = ["node", os.path.join(CONSUMERS, "node_modules/.bin/profiler-cli")]
         environment = os.environ | {"PROFILER_CLI_SESSION_DIR": self.directory}
-        # Its own `load` gives the daemon half a second to start, however busy the machine is.
+        # The Profiler's own command `load` gives the daemon half a second to start, however busy
+        # the machine is.
         with subprocess.Popen([*cli, "--daemon", path, "--session", "x"], env=environment,
                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as daemon:
             try:
@@ -172,7 +175,7 @@ class TestCase(unittest.TestCase):
         self.assertTrue(harness.poll(listens, harness.TIMEOUT), log())
 
     def speedscope_weights(self, saved):
-        """The same as weights(), of what speedscope saved."""
+        """Returns the same as weights(), but of a profile that speedscope has saved."""
         frames, threads = saved["shared"]["frames"], {}
         for profile in saved["profiles"]:
             # How much of it is an estimate is not part of the name.
@@ -187,7 +190,7 @@ class TestCase(unittest.TestCase):
                 else:
                     stack.pop()
             self.assertEqual(stack, [0])
-            # Both are sums of speedscope's own, in doubles: 6736.630000000001 and 6736.63.
+            # Both numbers are sums of speedscope's own, in doubles: 6736.630000000001 and 6736.63.
             self.assertLessEqual(last, profile["endValue"] * (1 + 1e-12))
         return threads
 
@@ -203,6 +206,6 @@ class TestCase(unittest.TestCase):
 
 
 def unlimited_stack():
-    """For deep recursion in a consumer."""
+    """Lifts the limit of the stack, as a consumer may recurse deeply."""
     import resource
     resource.setrlimit(resource.RLIMIT_STACK, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))

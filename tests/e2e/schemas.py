@@ -62,7 +62,7 @@ def enumerated():
 
 
 def shape(value, name=None):
-    """What of a value its validity depends on, without its children."""
+    """Returns all of a value that decides whether it is valid, without its children."""
     if isinstance(value, dict):
         return frozenset((key, shape(member, key)) for key, member in value.items()
                          if key != "children")

@@ -82,8 +82,8 @@ class Soak(test_agent_fleet.ToClickHouse, Sends):
         self.server.start()
 
     def by_process(self):
-        """For the message of a failure: {process: [calls made, (recording, calls)...]}, of those
-        that differ."""
+        """Text for the message of a failure: {process: [calls made, (recording, calls)...]}, of the
+        processes whose numbers differ."""
         found = {pid: [made] for pid, made in self.made.items()}
         for path in self.recordings()[self.kept:]:
             done = self.process(harness.PROFTRACE, "report", "-f", "json", path).finish()

@@ -102,7 +102,7 @@ class Agent(harness.TestCase):
             made += 1
             harness.poll(lambda: self.outer() > before, 0.5, 0.1)
         self.assertGreater(self.outer(), before)
-        # What was called as probes were put in is not all there; what follows is.
+        # Calls from before all probes were in are not all recorded; later ones are.
         count = -1
         while count != self.outer():
             count = self.outer()
@@ -159,17 +159,18 @@ class Records(Agent):
         agent = self.began(self.agent())
         count = self.wait_recording(target)
         recorder = self.children(agent.pid)
-        # Nothing of the service has changed.
+        # The configuration says the same of the service as before.
         self.write("[service b]\nprocess = nobody-is-called-so\n")
         agent.signal(signal.SIGHUP)
         self.assertTrue(agent.stderr.wait_lines("proftrace: the configuration was read again"))
         self.assertEqual(self.children(agent.pid), recorder)
-        # What is wrong changes nothing.
+        # A configuration with an error changes nothing.
         self.write("[what]\n")
         agent.signal(signal.SIGHUP)
         self.assertTrue(agent.stderr.wait_lines("proftrace: the agent goes on"))
         self.assertEqual(self.children(agent.pid), recorder)
-        # Another way to record: a successor takes over.
+        # The service is to be recorded with another option: a new recorder takes over from the old
+        # one.
         self.write("max-paths = 32768\n")
         agent.signal(signal.SIGHUP)
         harness.poll(lambda: len(self.children(agent.pid)) == 1 and
@@ -201,12 +202,13 @@ class Records(Agent):
         target.step("5")
         self.end(agent)
         self.assertAlmostEqual(self.outer(), count + 5, delta=2 * len(successors))
-        # Both write at the same time: senders keep their place by the number.
+        # Both recorders write at the same time: senders keep the order of recordings by their
+        # number.
         numbers = [os.path.basename(path)[:10] for path in self.recordings()]
         self.assertEqual(len(set(numbers)), len(numbers), numbers)
 
     def test_full_disk(self):
-        """It is said and counted, and goes on; nothing is lost."""
+        """A full disk is reported and counted, and the agent goes on; no call is lost."""
         os.mkdir(self.ring)
         subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", self.ring], check=True)
         try:
@@ -274,7 +276,8 @@ class Receiver:
 @harness.apart
 class Sends(Agent):
     def sent(self):
-        """What the agent says of the receiver by itself, without waiting for its next status."""
+        """Returns the agent's counts for the receiver from its file, without waiting for the next
+        status."""
         try:
             with open(os.path.join(self.ring, "a", ".sent-r"), encoding="ascii") as file:
                 words = file.read().split()
@@ -289,7 +292,8 @@ class Sends(Agent):
         self.write(f"[receiver r]\nurl = pyroscope+http://127.0.0.1:{port}\n{more}")
 
     def test_away_and_back(self):
-        """What is recorded waits, and comes in order, once."""
+        """While the receiver is away recordings wait on the disk, and then arrive in order, each
+        once."""
         receiver = Receiver()
         port = receiver.port
         self.write_receiver(port)
@@ -340,14 +344,15 @@ class Sends(Agent):
         harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 90, 0.1)
         self.end(agent)
         self.assertEqual(len({one[:2] for one in receiver.got}), len(self.recordings()))
-        # One that was sent as the agent was killed is sent again, and told by its id elsewhere.
+        # A recording whose sending was interrupted by the kill is sent again; its id tells that it
+        # is the same one (test_fleet).
         self.assertLessEqual(len(receiver.got) - len(set(receiver.got)), 2)
 
 
 @harness.alone("its processes look at all others")
 class Unit(Agent):
     def test_capabilities(self):
-        """Those of the unit are enough."""
+        """The capabilities that the systemd unit grants are enough."""
         target = self.begin_target()
         agent = self.began(self.agent_of_unit())
         count = self.wait_recording(target)

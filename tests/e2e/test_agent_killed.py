@@ -94,7 +94,8 @@ class Killed(test_agent_fleet.ToClickHouse):
         self.steps_made += 1
 
     def recorders_and_senders(self, agent):
-        """Who has a child holds the links of its probes, or makes them."""
+        """Sorts the agent's children: those that have children of their own are recorders, as these
+        start link holders."""
         children = self.children(agent)
         recorders = [pid for pid in children if self.children(pid)]
         return recorders, [pid for pid in children if pid not in recorders]
@@ -114,8 +115,9 @@ class Killed(test_agent_fleet.ToClickHouse):
                 pass
 
     def wait_clean(self, family):
-        """Nobody is left, and no probe: the program's code is as in its file; that of libraries is
-        others' as well, who may trace them."""
+        """Waits until no process and no probe is left: the program's code is as in its file.
+        (Libraries' code is not compared: other processes use them as well, and somebody may trace
+        these.)"""
         self.wait_gone(family)
         self.assertEqual([pid for pid in family if os.path.exists(f"/proc/{pid}")], [])
         new = {(kind, number) for kind, number in harness.Bpf.ids() - self.bpf_before
@@ -157,7 +159,7 @@ class Killed(test_agent_fleet.ToClickHouse):
         self.assertLessEqual(found, before + self.steps_made - made, context)
 
     def family(self, pid):
-        """Its children and theirs."""
+        """The process's children and grandchildren."""
         found = set()
         try:
             found = set(self.children(pid))
@@ -175,7 +177,8 @@ class Killed(test_agent_fleet.ToClickHouse):
         self.check_database()
 
     def test_its_successor_waits(self):
-        """Who takes the place of a killed agent counts nothing that its recorder still counts."""
+        """The successor of a killed agent counts nothing that the old agent's recorder still
+        counts."""
         agent = self.began(self.agent())
         count = self.wait_recording(self.target_process)
         [recorder], _ = self.recorders_and_senders(agent.pid)

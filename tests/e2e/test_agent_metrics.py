@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the agent serves at /metrics: to Debian's Prometheus and VictoriaMetrics, and to anybody."""
+"""Metrics that the agent serves at /metrics: to Debian's Prometheus and VictoriaMetrics, and to
+anybody."""
 
 import gzip
 import http.client
@@ -147,7 +148,7 @@ class Figures(Metrics):
         self.end(agent)
 
     def test_killed(self):
-        """Who serves, and who adds up."""
+        """The process that serves is killed, and the process that adds up."""
         self.write_metrics()
         agent = self.begin()
         for below in True, False:
@@ -289,7 +290,7 @@ class Dashboard(Metrics):
         names = set(re.findall(r"proftrace_\w+", " ".join(expressions() + variables)))
         self.assertGreater(len(names), 15)
         self.assertEqual(names - served, set())
-        # It has something of all that there is.
+        # The dashboard shows something of every metric, but for those named here.
         shown = {name.removesuffix("_bucket").removesuffix("_total") for name in names}
         self.assertEqual({name for name in families if name not in shown}, {
             "proftrace_function_calls_error", "proftrace_function_cpu_self_error_seconds",

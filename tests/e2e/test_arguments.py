@@ -27,7 +27,7 @@ VALUES = """
 
 
 def text_of(number):
-    """As SQLite has it: what is above its range is text."""
+    """A number as SQLite has it: a number above the range of SQLite's integers is text."""
     return number if number < 2 ** 63 else str(number)
 
 
@@ -76,7 +76,8 @@ class Recordings(harness.TestCase):
         return {function: list(rows.values()) for function, rows in calls.items()}
 
     def printed(self, done):
-        """The same by the program: {function: [call]}, without tail calls' results."""
+        """Returns the calls that the program itself printed: {function: [call]}, without tail
+        calls' results."""
         calls = collections.defaultdict(list)
         for line in done.stdout.splitlines():
             if line.startswith("CALL "):
@@ -136,7 +137,7 @@ class Arguments(Recordings):
         for function, argument in changed.items():
             self.assertGreater(free[function], 0)
             self.assertEqual(offsets(f"{function}({argument})"), {**free, function: 0})
-        # Others may be: and for results it does not matter.
+        # A push of another register may be a site, and for results the push does not matter.
         self.assertEqual(offsets("site_*(arg2, ret)"), free)
         self.assertEqual(offsets("site_changed(arg3)", "site_memory(arg4)"), free)
 
@@ -226,7 +227,7 @@ class Arguments(Recordings):
             "site_push": self.printed(done)["site_push"]}, places)
 
     def check_condition(self, *options, holds, function="site_push", names=("arg1",)):
-        """That just those calls are recorded for which it holds."""
+        """Checks that just those calls are recorded for which the condition holds."""
         recording, done = self.record("-F", "site_p*", *options)
         printed = self.printed(done)
         wanted = [call for call in printed[function] if holds(call)]
@@ -272,7 +273,7 @@ class Arguments(Recordings):
         values = self.check_condition(
             "-A", "site_push(arg1)", "--if", "arg3:d32 < -2", "--if", "site_push: arg3:d32>-9",
             names=("arg1", "arg3:d32"), holds=lambda call: -9 < call["c"] < -2)
-        # Others are not held back.
+        # The condition on one function holds back no calls of others.
         self.assertEqual(len(values["site_part"]), TIMES)
 
     def test_what_is_not_known_meets_no_condition(self):
@@ -365,7 +366,7 @@ class Firefox(Recordings, sample.TestCase):
 
 class Page(test_page.Reader, Recordings):
     def shown(self, recording, *options):
-        """What the page is given: [values of each call that has some], thread by thread."""
+        """Returns the data of the page: [values of each call that has some], thread by thread."""
         path = self.path("x.html")
         self.report(recording, *options, "-o", path)
         timeline = self.data_of(path)["timeline"]
@@ -388,7 +389,8 @@ class Page(test_page.Reader, Recordings):
         self.assertIn("such a value", self.text("#view-timeline .found"))
 
     def test_sessions(self):
-        """Those that are kept, each a thread, have their calls' values."""
+        """The sessions that are kept, each of which is a thread in the page, have their calls'
+        values."""
         recording, done = self.record("-F", "site_*", "-A", "site_push(arg1)")
         path, _, threads = self.shown(recording, "--session", "site_push", "--slowest", "3")
         printed = [call["a"] for call in self.printed(done)["site_push"]]

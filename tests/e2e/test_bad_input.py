@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What cannot be done: one clear line, the right exit status, nothing attached, nothing left."""
+"""Requests that cannot be met: one clear line, the right exit status, nothing attached, nothing
+left."""
 
 import os
 import re
@@ -53,7 +54,7 @@ class BadPids(harness.TestCase):
         self.refuse(f"{target.pid},{gone.pid}", ERROR, str(gone.pid))
 
     def test_one_of_many(self):
-        """Of a server's processes, which were listed a moment ago, one has ended since."""
+        """One of a server's processes has ended since the user listed their numbers."""
         targets = [self.target("steps") for _ in range(2)]
         gone = subprocess.Popen(["true"])
         gone.wait()
@@ -89,7 +90,7 @@ class BadPids(harness.TestCase):
 
 class BadFiles(harness.TestCase):
     def refuse(self, path, *words, name_it=True):
-        """As the file of -x, and as a command."""
+        """Refuses the path as the file of -x, and as a command."""
         words = (os.path.basename(path), *words) if name_it else words
         self.assert_one_line(self.run_proftrace("-x", path), ERROR, *words)
 
@@ -153,7 +154,7 @@ class BadFiles(harness.TestCase):
         self.refuse(self.directory, "directory")
 
     def test_fifo(self):
-        """It is not opened for reading, which would wait for a writer."""
+        """A FIFO is not opened for reading, which would wait for a writer."""
         path = self.path("fifo")
         os.mkfifo(path)
         self.refuse(path, "regular file")
@@ -213,7 +214,8 @@ class BadCommands(harness.TestCase):
         self.refuse(path, words=(path, "interpreter is missing"))
 
     def test_without_functions_it_runs(self):
-        """It has been asked for; why nothing of it is traced is said."""
+        """A command without functions runs all the same, as the user asked for that; a line says
+        why nothing of it is traced."""
         path = without_functions(self)
         untraced = self.process(path).finish()
         done = self.run_proftrace("--", path)
@@ -292,7 +294,8 @@ class Usage(harness.TestCase):
 
 class FewFiles(harness.TestCase):
     def test_limit(self):
-        """Too few may be open for what a run needs: the line says so, wherever it ends."""
+        """A limit of open files below what a run needs: one line says so, whichever file was the
+        one too many."""
         for files in 10, 20, 40, 64, 80, 100:
             with self.subTest(files=files):
                 limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -364,7 +367,8 @@ class Faults(harness.TestCase):
             self.assertIn(done.status, (0, ERROR, 127), str(done))
 
     def test_little_data(self):
-        """Of 512 KB to 64 MB none ends in a signal: what we have in variables fits."""
+        """With data limited to any size from 512 KB to 64 MB no run ends in a signal: our variables
+        fit."""
         calc = program("calc-pie")
         for kilobytes in (512, 768, 1024, 1536, 2048, 4096, 8192, 16384, 65536):
             for args in (("-l", calc), ("-q", "-o", self.path("out"), "--", calc)):

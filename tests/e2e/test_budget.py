@@ -72,7 +72,8 @@ class Budget(harness.TestCase):
         self.assertGreater(document["accounting"]["cpu_ns"], 0)
 
     def test_exits_outside_of_calls(self):
-        """One call, whose exit is hit in each round of a loop that its entry is no part of."""
+        """A single call that hits its exit's probe in each round of a loop; the loop leaves out the
+        entry."""
         target = self.target("handed_out")
         tracer = self.proftrace("-v", "-f", "json", *LIMITED, "-F", "goes_out", "--exits", "sites",
                                 "-p", target.pid).wait_tracing()
@@ -110,8 +111,8 @@ class Budget(harness.TestCase):
             self.assertEqual(document["dropped"], [])
 
     def test_no_budget_is_no_secret(self):
-        """What -F costs is said while it runs, and what would help; who asked for no budget, or
-        whose probes cost next to nothing, is told nothing."""
+        """The cost of -F is reported while a run lasts, with an option that would help. A user who
+        has asked for no budget, or whose probes cost next to nothing, is told nothing."""
         target = self.target("hot", 1)
         tracer = self.process(PROFTRACE, "-f", "json", "-F", "hot", "-F", "rare", "-p", target.pid)
         tracer.stderr.wait_lines(harness.TRACING)
@@ -141,15 +142,15 @@ class Budget(harness.TestCase):
         self.assertFalse(any(f["dropped"] or f["estimate"] for f in document["functions"]))
 
     def test_sampled(self):
-        """One call in so many is kept, and stands for as many. The others were counted, too: what
-        is estimated differs from the truth by less than a call in so many, for each thread."""
+        """One call in so many is kept, and stands for as many. The others were counted, too: an
+        estimate differs from the truth by less than that number of calls, for each thread."""
         threads = 2
         document, true = self.run_hot(*LIMITED, "--sample-hot", ONE_IN, "-F", "hot", "-F", "rare",
                                       "-F", "heat", threads=threads)
         self.check_drop(document, ONE_IN)
         self.check_kept(document, true)
         self.assertLessEqual(abs(self.count(document, "hot") - true["hot"]), threads * ONE_IN)
-        # One in so many of those since the drop was recorded, and all others are accounted for.
+        # One in so many of the calls since the drop was recorded, and all others are accounted for.
         accounting = document["accounting"]
         self.assertEqual(accounting["entered"] + accounting["dropped"], sum(true.values()))
 

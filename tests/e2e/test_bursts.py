@@ -103,8 +103,9 @@ class Bursts(harness.TestCase):
         return document
 
     def test_paths_after_bursts(self):
-        """What is called once a burst is over is not below what was called last in the burst, of
-        which nobody has seen the end: long before the burst's probes are gone."""
+        """Calls that come after a burst are not shown below the call that was innermost when the
+        burst was over, whose end nobody has seen; that holds long before the burst's probes are
+        gone."""
         document = self.trace_stepped(2)
         names = {f["id"]: f["name"] for f in document["functions"]}
         self.assertEqual(self.function(document, "hot")["source"], "burst")
@@ -114,14 +115,14 @@ class Bursts(harness.TestCase):
         self.assertEqual([row for row in below if row[0] in ("hot", "cold")], [])
 
     def test_waits_of_others(self):
-        """What a thread waits in a burst is not that of a call whose end no probe sees there: tens
-        of ms. Before it was dropped, the call may have been preempted itself."""
+        """Waits of a thread in a burst are not charged to a call whose end no probe sees there:
+        that would be tens of ms. (Before the drop the call may have been preempted itself.)"""
         document = self.trace_stepped(2)
         self.assertEqual(self.function(document, "hot")["source"], "burst")
         self.assertLess(self.function(document, "hot")["off_self_ns"], 5000000)
 
     def test_short_runs(self):
-        """What looks have cost may be more than what the target has run since a drop."""
+        """Looks may have cost more than all of the target's CPU time since a drop."""
         for _ in range(3):
             document, done = self.profile_pid("hot", 1, options=("--max-overhead", "2"))
             for function in document["functions"]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is known of the probes' cost from one run to the next, and of the target's CPU time."""
+"""The probes' cost as known from one run to the next, and the target's CPU time."""
 
 import json
 import os
@@ -102,8 +102,9 @@ class Cache(harness.TestCase):
         self.assertNotIn(spared, self.run_inside("-F", "*", "--", *recursion).stderr)
 
     def test_forgotten_meanwhile(self):
-        """Another proftrace puts its own figures in their place while a run begins that has left
-        that program out, as they were known: it goes by what it has read."""
+        """A run finds the figures known, and so leaves out the program of return probes; then
+        another proftrace puts its own figures in their place. The run goes by the figures that it
+        has read."""
         path = self.calibrate()
         trace = self.path("trace")
         fails = ("strace", "-o", trace, "-P", path.partition("/root")[2], "-e", "trace=openat",
@@ -189,7 +190,7 @@ class CpuTime(harness.TestCase):
         self.assertLess(document["accounting"]["cpu_ns"], used_ns(document))
 
     def test_from_the_start_on(self):
-        """What a process had used before it was traced does not count."""
+        """CPU time that a process had used before it was traced does not count."""
         target = self.process("/bin/bash", "-c", f"read go; {SPIN}; {SPIN}; echo ready; read go; "
                               f"{SPIN}; echo done; read go")
         target.send("go")
@@ -236,8 +237,8 @@ class CpuTime(harness.TestCase):
 @harness.alone("compares what probes cost in two runs")
 class Cost(harness.TestCase):
     def test_outermost_calls(self):
-        """What the probes of calls without a traced caller cost outside of them counts as well:
-        as much as if there were one."""
+        """The cost of probes on calls without a traced caller counts as well: as much as with
+        one."""
         cost = {}
         for names in (("c",), ("b", "c")):
             options = ["--exits=return", *(word for name in names for word in ("-F", name))]

@@ -17,7 +17,7 @@ class Callers(harness.TestCase):
     TIMES = 20
 
     def truth(self, stdout):
-        """What the program says of itself."""
+        """Returns the paths that the program itself printed, with the calls of each."""
         said = {}
         for line in stdout.splitlines():
             if line.startswith("PATH "):
@@ -79,7 +79,7 @@ class Callers(harness.TestCase):
                          [None, None, None, None, "caller"])
 
     def test_library(self):
-        """What is called in a file that is mapped late is found there, and its callers too."""
+        """Callers are found in a file that is mapped late, as are calls."""
         document, done = self.profile_command("shapes-dlopen", options=(
             "--callers", "-F", "libshapes.so:shape_*"))
         self.assertTrue(any(f["calls"] for f in document["functions"]))
@@ -89,7 +89,8 @@ class Callers(harness.TestCase):
         self.assertLessEqual({"_start", "main"}, names)
 
     def test_name_of_a_library(self):
-        """Who asks for the callers of a function need not know its file, unless several have it."""
+        """A user who asks for the callers of a function need not know its file, unless several have
+        it."""
         documents = []
         for name in ("shape_area", "libshapes.so:shape_area"):
             document, done = self.profile_command("shapes-linked",
@@ -101,7 +102,7 @@ class Callers(harness.TestCase):
             documents.append(document)
         calls = [sum(f["calls"] for f in document["functions"]) for document in documents]
         self.assertEqual(calls[0], calls[1])
-        # Otherwise, and of a glob, a name without a file is the program's own.
+        # Without --callers, and in a glob, a name without a file means the program's own functions.
         for options in (("-F", "shape_area"), ("--callers", "-F", "shape_are*")):
             done = self.run_proftrace(*options, "-l", "--", program("shapes-linked"))
             self.assert_one_line(done, 1, f"libshapes.so:{options[-1]}'")
@@ -125,7 +126,7 @@ class Callers(harness.TestCase):
         self.assertRegex(done.stdout, r"(?m)^callers: all known of [0-9]+ calls \(100\.0%\)$")
 
     def test_recording(self):
-        """It is all in the recording."""
+        """A recording holds everything that a live run shows of callers."""
         data, shown = self.path("data"), self.path("out.json")
         done = self.process(PROFTRACE, "record", "--callers", "-F", "called", "-o", data, "--",
                             program("callers"), self.TIMES).finish()

@@ -31,7 +31,7 @@ class Reader:
 
     @staticmethod
     def callgrind_key(function):
-        """What callgrind_annotate tells functions by, and their object."""
+        """The name by which callgrind_annotate knows a function, and its object."""
         name = plain(function["name"]) or "[unknown]"
         return f"{function['file'] or '???'}:{name.lstrip(' ')}", function["module"]
 
@@ -68,7 +68,8 @@ class Reader:
             self.assertEqual(seen[name], costs, name)
 
     def check_callgrind_functions(self):
-        """What each has cost, itself and with its callees. Returns what callgrind_annotate says."""
+        """Compares the costs of each function, itself and with its callees. Returns
+        callgrind_annotate's text."""
         path, document = self.write("callgrind", "callgrind.out.x")
         own, inclusive = self.callgrind_costs(document)
         rows, text = self.annotate(path)
@@ -88,7 +89,7 @@ class Reader:
         return text
 
     def check_callgrind_calls(self):
-        """Who calls whom, how often."""
+        """Compares who calls whom, and how often."""
         path, document = self.write("callgrind", "callgrind.out.x")
         expected = collections.Counter()
         for thread in document["threads"]:
@@ -120,7 +121,7 @@ class Callgrind(Reader, sample.TestCase):
         self.check_callgrind_calls()
 
     def test_speedscope(self):
-        """It guesses paths from the graph; what it says of functions is the file's."""
+        """Speedscope guesses paths from the graph of calls; functions have the file's figures."""
         path, document = self.write("callgrind", "callgrind.out.x", "-d", "10")
         saved = self.open_in_speedscope(path)
         names = {frame["name"] for frame in saved["shared"]["frames"]}

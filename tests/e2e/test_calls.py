@@ -19,7 +19,7 @@ ALL_CALLS = """
 
 
 def number(text):
-    """As messages have it."""
+    """A number from a message, where commas part the thousands."""
     return int(text.replace(",", ""))
 
 
@@ -51,8 +51,8 @@ class SingleCalls(harness.TestCase):
         return database
 
     def check_calls(self, recording):
-        """That the timeline and the tree of a recording, of which nothing was lost, say the same of
-        each path; returns the accounts."""
+        """Checks that timeline and tree of a recording, in which nothing was lost, agree on each
+        path; returns the accounts."""
         accounts = json.loads(self.report(recording, "-f", "json"))["accounting"]
         self.assertEqual(accounts["timeline_lost"], 0)
         self.assertEqual(accounts["timeline_calls"], accounts["entered"])
@@ -66,7 +66,7 @@ class SingleCalls(harness.TestCase):
             total[c["path"]] += c["leave_ns"] - c["enter_ns"]
             off[c["path"]] += c["off_ns"]
             open_calls[c["id"]] = c
-            # Whoever is around it on the timeline is its caller in the tree.
+            # The call around this one on the timeline must be its caller in the tree.
             above = open_calls.get(c["parent"])
             self.assertEqual(above["path"] if above else None, c["path_above"], dict(c))
             if above:
@@ -155,7 +155,7 @@ class SingleCalls(harness.TestCase):
             self.assertIn("incomplete", done.stderr)
             return done.status == 0 and '"ph":"B"' in done.stdout
 
-        # It goes on; what it has written is there.
+        # The run still goes on; what it has written so far must be there.
         self.assertTrue(harness.poll(shown, 60, 0.2))
         tracer.signal(signal.SIGKILL)
         tracer.finish()
@@ -168,7 +168,7 @@ class SingleCalls(harness.TestCase):
         figures = "name", "calls", "raw_total_ns", "raw_self_ns", "off_ns"
         self.assertEqual([{key: f[key] for key in figures} for f in shown["functions"]],
                          [{key: f[key] for key in figures} for f in whole["functions"]])
-        # What lies before a moment, and what behind it, is all.
+        # The calls before a moment and those after it are all calls.
         first, last = self.database(recording).execute(
             "SELECT min(enter_ns), max(leave_ns) FROM calls").fetchone()
         middle = f"{(first + last) // 2}ns"

@@ -102,7 +102,7 @@ class Callstacks(harness.TestCase):
         self.assert_counts(document, done.counts, done)
 
     def test_unknown_stacks_that_run_at_once(self):
-        """What cannot be told apart is counted all the same."""
+        """Calls on stacks that cannot be told apart are counted all the same."""
         self.run_traced("crowd", 1000)
 
     def test_return_probes_and_unknown_stacks_that_run_at_once(self):

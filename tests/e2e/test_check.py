@@ -36,7 +36,7 @@ class Check(harness.TestCase):
             self.assertEqual(again.status, status, str(again))
 
     def test_cut_off(self):
-        """Nobody knows what the rest of the run has called."""
+        """A recording that was cut off fails: nobody knows what the rest of the run has called."""
         self.check("calls(square) == 1")
         with open(self.path("proftrace.data"), "rb") as file:
             whole = file.read()
@@ -89,7 +89,7 @@ class Check(harness.TestCase):
         self.assertIn("calls(no_such) == 0: not known", done.stderr)
 
     def test_mistakes_come_first(self):
-        """Nothing has run."""
+        """Mistakes in the command line are reported before the command runs."""
         for words, said in (
                 (("--assert", "calls(square) =< 20"), "character 15"),
                 (("--assert", "p99(square) < 20"), "a time with its unit"),

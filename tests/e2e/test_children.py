@@ -37,7 +37,8 @@ class Counts(harness.TestCase):
         self.assertEqual(document["accounting"]["lost"], 0)
 
     def test_every_call_of_children(self):
-        """Of children's children too, of those that a thread forks, and up to an exec."""
+        """Calls of grandchildren count too, of children that a thread has forked, and those up to
+        an exec."""
         for mode in ("pid", "command"):
             for options in ((), ("--exits=sites",), ("--exits=none",)):
                 with self.subTest(mode=mode, options=options):
@@ -67,8 +68,8 @@ class Counts(harness.TestCase):
         self.assertEqual(self.count(document, "work"), work)
 
     def test_given_up(self):
-        """As long as they have not begun another program they run into what they have inherited:
-        that is said."""
+        """Children that are not traced hit the inherited breakpoints until they exec: that is
+        reported."""
         document, done = self.profile_pid("forks", 7, 10, options=("--no-children",))
         self.assert_counts(document, done.counts, done)
         tracer = next(p for p in self.processes if isinstance(p, harness.Proftrace))
@@ -80,7 +81,7 @@ class Counts(harness.TestCase):
         self.assertEqual(self.count(document, "work"), done.counts["work"] + 2000)
 
     def test_returns_while_children_begin_programs(self):
-        """What a child has mapped may unwind before it is planned for; its parent cannot."""
+        """A child may map code that unwinds before that is planned for; the parent cannot do so."""
         document, done = self.profile_command("begins", 3,
                                               options=("--follow", "-F", "work", "-F", "part"))
         self.assert_counts(document, done.counts, done)
@@ -105,7 +106,8 @@ def ticks_of(pid):
 
 
 class Text(harness.TestCase):
-    """What is taken out leaves the children, too: their code is the file's again."""
+    """Probes are taken out of the children as well: the code of all processes is the file's
+    again."""
 
     def heated(self, children=2):
         target = self.target("heated", children)
@@ -193,7 +195,8 @@ class Text(harness.TestCase):
         self.assertEqual(stranger.finish().status, 0)
 
     def test_users_of_a_library_never_have_them(self):
-        """Another program that maps the same library has work of its own."""
+        """Another program that maps the same library, with work of its own, never has the
+        probes."""
         library = program("libshapes.so")
         stranger = self.target("shapes-linked", 3)
         target = self.target("forest", 3, 10, env={"LD_PRELOAD": library})
@@ -209,7 +212,7 @@ class Text(harness.TestCase):
                       "pay for its probes (--follow counts their calls)", done.stderr)
 
     def test_many_strangers_never_have_them(self):
-        """Then children are not followed, which is said."""
+        """With many strangers children are not followed, which is reported."""
         strangers = [self.target("forest", 0, 0) for _ in range(17)]
         target = self.target("forest", 3, 10)
         tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
@@ -220,7 +223,7 @@ class Text(harness.TestCase):
         self.assertIn("children are not followed in forest, as 17 other processes map it",
                       done.stderr)
         calls = self.count(self.document(done), "work")
-        # Its own: grow() in its main thread and in another one.
+        # Only the target's own calls: grow() in its main thread and in another one.
         self.assertEqual(calls, 2 * 3 * 10)
         self.assertLess(calls, true["work"])
 

@@ -45,7 +45,7 @@ class Reader:
 
 class Chrome(Reader, sample.TestCase):
     def test_events(self):
-        """They are the calls as they nest, to the nanosecond."""
+        """Events are the calls as they nest, to the nanosecond."""
         _, trace, document = self.load_chrome("-c")
         names = {node["id"]: frame_name(document["functions"][node["function"]])
                  for node, _, _ in harness.nodes_of(document)}
@@ -76,8 +76,8 @@ class Chrome(Reader, sample.TestCase):
                           event["name"] in known and "sf" not in event])
 
     def test_speedscope(self):
-        """It nests calls as we do, and each path has its time, within what a double can hold.
-        Begins and ends of one time may be in another order to it."""
+        """Speedscope nests calls as the JSON does, and each path has its time, within the precision
+        of a double. Begins and ends at one time may come in another order."""
         path, trace, document = self.load_chrome("-C")
         self.assert_same(dict(self.chrome_in_speedscope(path, trace)),
                          self.times_of_events(document, self.events("-C"), frame_name))

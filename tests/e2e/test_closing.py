@@ -56,8 +56,8 @@ def contended_locks(tracing):
 @harness.alone("counts who waits for a lock of the whole machine")
 class Closing(harness.TestCase):
     def test_one_after_the_other(self):
-        """Also where the target takes the CPU from a closing, the next one does not begin: both
-        would wait for each other at each of thousands of probes."""
+        """Links are closed one after the other, even where the target takes the CPU from a closing:
+        two at a time would wait for each other at each of thousands of probes."""
         path = self.path("socket")
         server = self.process("redis-server", "--port", "0", "--unixsocket", path, "--save", "",
                               "--dir", self.directory)

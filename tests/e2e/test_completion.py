@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What shells offer behind a command line that is not complete yet."""
+"""Completions that shells offer for a command line that is not complete yet."""
 
 import os
 import re
@@ -57,7 +57,7 @@ class Completion(harness.TestCase):
         self.assertEqual(self.fish("-f pp"), {"pprof"})
 
     def test_zsh(self):
-        """Its grammar, and that each verb has its options."""
+        """The zsh script has no errors in its grammar, and each verb has its options."""
         path = self.script("zsh")
         self.run_shell("zsh", "-n", path)
         with open(path, encoding="utf-8") as file:
@@ -76,7 +76,7 @@ class Completion(harness.TestCase):
             self.assertEqual([name for name in options if before + name not in text], [])
 
     def help(self, *verb):
-        """Its lines of usage, and {heading: [options]}."""
+        """Returns the lines of usage that --help of a verb prints, and {heading: [options]}."""
         done = self.process(PROFTRACE, *verb, "--help").finish()
         self.assertEqual((done.status, done.stderr), (0, ""))
         headings, heading = {}, ""
@@ -93,7 +93,8 @@ class Completion(harness.TestCase):
         return usage, headings
 
     def test_help_of_each_verb(self):
-        """Its own usage, and below headings the very options that are completed behind it."""
+        """The help of each verb has the verb's own usage, and below headings the very options that
+        are completed."""
         with open(self.script("bash"), encoding="utf-8") as file:
             taken = dict(re.findall(r'^\t(\S+)\) options="(.*?)"', file.read(), re.M))
         everything = set(re.findall(r"--(\S+)", " ".join(taken.values())))

@@ -56,7 +56,7 @@ class Containers(harness.TestCase):
         return process
 
     def numbers(self, process, depth=1):
-        """Of the program that `depth` commands lead to."""
+        """The numbers of the program to which `depth` commands lead, in all namespaces."""
         pid = process.pid
         for _ in range(depth):
             pid = child_of(pid)
@@ -123,7 +123,7 @@ class Containers(harness.TestCase):
                            target.finish())
 
     def test_waits(self):
-        """They end where the CPU comes from another process of the container, too."""
+        """Waits end where the CPU comes from another process of the container, too."""
         out = self.path("out.json")
         for _ in range(os.cpu_count()):
             self.process(*self.enter, "timeout", 20, "sh", "-c", "while :; do :; done")

@@ -12,7 +12,8 @@ from harness import keeper_of, program
 
 
 def heeds_hangups():
-    """Whoever runs the tests may ignore them, which goes on to what they begin."""
+    """Stops ignoring SIGHUP: the tests may have been started with it ignored, which is
+    inherited."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
@@ -59,7 +60,7 @@ class Ends(harness.TestCase):
             self.assertEqual(target.finish().counts, {"outer": 7, "inner": 7})
 
     def test_hangups(self):
-        """Of a terminal that is gone its shell may tell once more; nohup has it ignored."""
+        """When a terminal goes its shell may send SIGHUP once more; nohup has SIGHUP ignored."""
         target, tracer = self.steps("-o", self.path("out"), preexec_fn=heeds_hangups)
         for _ in range(20):
             tracer.signal(signal.SIGHUP)
@@ -106,7 +107,7 @@ class Ends(harness.TestCase):
         self.assertNotIn("had no CPU time", done.stderr)
 
     def test_frozen_target(self):
-        """Likewise by its control group, of v2 or v1."""
+        """A target may also be frozen by its control group, of v2 or v1."""
         target = self.target("steps")
         mount, name, on, off = "/sys/fs/cgroup/freezer", "freezer.state", "FROZEN", "THAWED"
         if not os.path.isdir(mount):
@@ -156,7 +157,8 @@ class Ends(harness.TestCase):
                 self.assertEqual(len(done.stderr.splitlines()), 1, str(done))
 
     def test_killed_keeper_of_the_probes(self):
-        """Then nothing is counted any more: that is said, and what was counted is not lost."""
+        """When the link holder has been killed nothing is counted any more: that is reported, and
+        earlier counts are not lost."""
         target, tracer = self.steps()
         os.kill(keeper_of(tracer), signal.SIGKILL)
         done = tracer.finish()
@@ -167,7 +169,8 @@ class Ends(harness.TestCase):
         self.assertFalse(harness.dirty_text(target.pid))
 
     def test_killed_opener_of_files(self):
-        """What is loaded from then on is not traced, which is said; all else goes on."""
+        """When the process that opens files has been killed, files that are loaded later are not
+        traced, which is reported; all else goes on."""
         target = self.target("dlloop", 50, 7)
         target.wait_ready()
         tracer = self.proftrace("-f", "json", "-F", "*", "-F", "libshapes.so:*", "-p",
@@ -182,7 +185,7 @@ class Ends(harness.TestCase):
                          set(ended.numbers("LIBRARY")))
 
     def test_the_result_does_not_wait_for_the_probes(self):
-        """To take them out takes minutes where the machine forks all the time."""
+        """Taking probes out takes minutes where the machine forks all the time."""
         target = self.target("steps")
         tracer = self.proftrace("-f", "tree", "-F", "outer", "-p", target.pid).wait_tracing()
         target.go()
@@ -243,7 +246,7 @@ class Ends(harness.TestCase):
 
 class Intervals(harness.TestCase):
     def test_deltas_add_up(self):
-        """One document a line and an interval, and together they are the whole."""
+        """Each interval is a document on a line of its own, and all of them add up to the whole."""
         target = self.target("steps")
         tracer = self.proftrace("-f", "json", "-i", "0.2", "-p", target.pid).wait_tracing()
         target.go()
@@ -338,7 +341,7 @@ class Outputs(harness.TestCase):
     def test_closed_stdout_ends_the_intervals(self):
         target, tracer = self.steps("-f", "folded", "-i", "0.1", stdout=subprocess.PIPE)
         self.close_stdout(tracer)
-        # There must be something to write.
+        # Calls go on, so that there is something to write.
         while not tracer.ended():
             target.step("1")
         self.assert_quiet(tracer.finish())
@@ -350,7 +353,8 @@ class Outputs(harness.TestCase):
         self.assertEqual(done.status, 7, str(done))
 
     def close_stdout(self, tracer):
-        """Nobody reads any more. The reading thread is in read(2), so a plain close will not do."""
+        """Closes the pipe that the tracer writes to. The reading thread is in read(2), so a plain
+        close will not do."""
         read_end = tracer.popen.stdout.fileno()
         # The thread goes on with an empty file, and the pipe loses its only reader.
         null = os.open(os.devnull, os.O_RDONLY)
@@ -383,7 +387,8 @@ class Outputs(harness.TestCase):
             self.assertIn("COUNT apply 5", done.stdout)
 
     def test_command_of_who_ignores_the_ends_of_children(self):
-        """Its status is passed on all the same, and it ignores them as well."""
+        """A profiler that was started with SIGCHLD ignored passes the command's status on all the
+        same, and the command ignores SIGCHLD as well."""
         code = "import signal; print(signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN); exit(6)"
         done = self.process(harness.PROFTRACE, "-q", "-o", "/dev/null", "-F", "Py_BytesMain", "--",
                             harness.PYTHON, "-c", code,

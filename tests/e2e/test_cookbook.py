@@ -89,7 +89,8 @@ class Cookbook(harness.TestCase):
             self.assertRegex(output or done.stdout, rf"\b{name}\b", str(done))
 
     def run_commands(self, title):
-        """Of a recipe whose commands end by themselves; what the last one says is checked."""
+        """Runs a recipe whose commands end by themselves, and checks the output of the last
+        command."""
         recipe = recipes()[title]
         for command in recipe.commands:
             done = self.shell(command).finish()
@@ -97,7 +98,7 @@ class Cookbook(harness.TestCase):
         self.check(recipe, done)
 
     def run_while(self, title, load):
-        """Of a recipe with a server: traces it for as long as `load` takes."""
+        """Runs a recipe with a server: traces the server for as long as `load` takes."""
         recipe = recipes()[title]
         command, cnt = re.subn(r" -d 10\b", " -d 600", recipe.commands[0])
         self.assertEqual((len(recipe.commands), cnt), (1, 1))
@@ -196,7 +197,8 @@ class Cookbook(harness.TestCase):
             return b"lazyfree_pending_objects:0\r" in self.ask("INFO memory")[0]
 
         def load():
-            # One behind the other: when the second has been freed, the task of the first has ended.
+            # The requests come one behind the other: when the second set has been freed, the task
+            # of the first has ended.
             for i in range(5):
                 self.assertEqual(self.ask(f"UNLINK set{i}"), [b":1\r\n"])
                 self.assertTrue(harness.poll(nothing_pends, harness.TIMEOUT))
@@ -210,7 +212,7 @@ class Cookbook(harness.TestCase):
     # Databases, each with a table of customers
 
     def postgres(self, name, *args):
-        """One of its programs, none of which root may run."""
+        """Starts one of the programs of postgres, none of which root may run."""
         path = sorted(glob.glob(f"/usr/lib/postgresql/*/bin/{name}"))[-1]
         return self.process("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
                             path, *args, cwd=self.directory)

@@ -139,7 +139,7 @@ class Special(harness.TestCase):
         self.assert_counts(document, done.counts)
         for name, inside in done.numbers("INSIDE").items():
             total = self.function(document, name)["total_ns"]
-            # What the probes cost may have been taken out: a little below is all right.
+            # The probes' cost may have been taken out: a little below is all right.
             self.assertGreaterEqual(total, inside * 0.99, name)
             self.assertLessEqual(total, done.numbers("OUTSIDE")[name], name)
         both = self.function(document, "both")

@@ -67,7 +67,7 @@ class Csv(Reader, sample.TestCase):
         self.check_csv()
 
     def test_sums(self):
-        """What functions have cost can be summed up from paths."""
+        """Costs of functions can be summed up from paths."""
         path, document = self.write("csv", "x.csv")
         done = subprocess.run(
             ["sqlite3", ":memory:", ".mode csv", f".import '{path}' paths", ".mode list",

@@ -61,7 +61,7 @@ class Diff(harness.TestCase):
 
     def test_what_got_slower_comes_first(self):
         old, new = self.paces()
-        # Others' load cannot make CPU time of it.
+        # Load of other processes adds no CPU time to this.
         document = self.json("-w", "cpu", old, new)
         first = document["functions"][0]
         self.assertEqual(first["name"], "uneven")
@@ -71,12 +71,12 @@ class Diff(harness.TestCase):
         self.assertEqual((first["calls_change"], first["calls_noise"]), (0, True))
         path = max(document["paths"], key=lambda row: row["change_ns"])
         self.assertEqual(path["path"], ["main", "run", "uneven"])
-        # Its callers themselves are as fast as they were; with their callees they are not.
+        # The callers of the slower function are as fast as before; with their callees they are not.
         for name in ("main", "run"):
             row = self.rows(document)[name]
             self.assertLess(row["change_ns"], first["change_ns"])
             self.assertFalse(row["total"]["noise"])
-        # For people the same, by both kinds of time.
+        # The tables for people say the same, by both kinds of time.
         for weight in ("wall", "cpu"):
             for format_ in ("tree", "flat"):
                 text = self.diff("-w", weight, "-f", format_, old, new)
@@ -130,7 +130,8 @@ class Diff(harness.TestCase):
 
     @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_real_programs_twice(self):
-        """But for `even`, whose loop may take twice as long where the stack begins elsewhere."""
+        """No function has changed, but for `even`, whose loop may take twice as long where the
+        stack begins elsewhere."""
         for number, (options, command) in enumerate((
                 (("-N", "even"), (program("pace"), 2, 100, 3)),
                 (("-F", "libsqlite3*:*"), ("sqlite3", ":memory:", "with recursive c(x) as (select 1 union all "
@@ -152,7 +153,7 @@ class Diff(harness.TestCase):
 
     @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_slower_by_a_third(self):
-        """One function of CPU time that the program measures itself."""
+        """One function has changed, by CPU time that the program measures itself."""
         old, new = (self.record(ms, program("pace"), ms, 20) for ms in ("10", "13"))
         document = self.json("-w", "cpu", old, new)
         self.assertEqual([row["name"] for row in document["functions"] if not row["noise"]], ["uneven"])
@@ -161,7 +162,8 @@ class Diff(harness.TestCase):
 
     @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_estimates(self):
-        """The same twice, and twice as much: most of it is known from samples alone."""
+        """The same program twice, and one with twice as much work: most times are known from
+        samples alone."""
         once, again, twice = (
             self.record(name, program("sampled"), times,
                         options=("--sample-rate", "997", "-F", "outer", "-F", "reader"))
@@ -261,7 +263,7 @@ class Diff(harness.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         frames = dict(re.findall(r"<title>(\w+) \([0-9,]+ samples, [0-9.]+%; ([+-][0-9.]+)%\)</title>",
                                  done.stdout.decode()))
-        # What has changed is told in percent of the whole: nearly all of it is uneven's.
+        # Changes are in percent of the whole: nearly all of the change is uneven's.
         self.assertGreater(float(frames["uneven"]), 0)
         self.assertIn("rgb(255,", done.stdout.decode())
         calls = self.diff("-f", "folded", "-w", "calls", old, new).splitlines()
@@ -303,7 +305,7 @@ class Diff(harness.TestCase):
         self.assertEqual((same["old"], same["new"]), (row["old"], row["new"]))
         self.assertAlmostEqual(same["change_ns"], row["new"]["cpu_self_ns"] - 3 * row["old"]["cpu_self_ns"],
                                delta=3)
-        # Who compares sums is told of the other way.
+        # A user who compares sums is told of --per-call.
         done = self.verb("diff", old, new)
         self.assertIn("--per-call", done.stderr)
 
@@ -344,7 +346,7 @@ class Diff(harness.TestCase):
                 self.assertEqual(rows[name][run]["calls"], calls)
 
     def test_rebuilt_and_moved(self):
-        """Another build of the same source, under another name: all is found again."""
+        """Another build of the same source, under another name: all functions are found again."""
         old = self.record("old", program("calc-nopie"))
         new = self.record("new", program("calc-pie"))
         document = self.json(old, new)
@@ -366,7 +368,7 @@ class Diff(harness.TestCase):
             row = self.rows(document)["uneven"]
             self.assertEqual((row["old"]["calls"], row["new"]["calls"]), counts)
             self.assertEqual((document["old"]["run"], document["new"]["run"]), numbers)
-        # Of two files --run is that of both.
+        # With two files --run chooses the run of both.
         row = self.rows(self.json("--run", "1", path, path))["uneven"]
         self.assertEqual((row["old"]["calls"], row["new"]["calls"]), (2, 2))
         self.assert_one_line(self.verb("diff", "--run", "1", path), 1, "none before", path)
@@ -380,7 +382,7 @@ class Diff(harness.TestCase):
         self.assertEqual(self.diff("-o", out, old, new), "")
         with open(out, encoding="utf-8") as file:
             self.assertEqual(json.load(file), self.json(old, new))
-        # Neither root nor the program is needed.
+        # The command needs neither root nor the program.
         self.diff(old, new, user=NOBODY, group=NOBODY, extra_groups=[])
         coloured = self.diff("--color=always", old, new)
         self.assertIn("\033[31m", coloured)
@@ -420,7 +422,8 @@ class Diff(harness.TestCase):
         self.fail(f"dropped: {dropped}")
 
     def test_dropped_for_the_budget(self):
-        """What one run has not traced to its end is its callers' in both, and named."""
+        """The time of a function that one run has not traced to its end is its callers' in both
+        runs, and the function is named."""
         whole, part = self.record_hot("whole"), self.record_part()
         for old, new, knows in ((whole, part, "new"), (part, whole, "old")):
             document = self.json(old, new)
@@ -430,13 +433,14 @@ class Diff(harness.TestCase):
             rows = self.rows(document)
             self.assertNotIn("hot", rows)
             self.assertEqual(rows["rare"]["calls_change"], 0)
-            # Its time is heat's, which calls nothing else.
+            # The time of `hot` is heat's, which calls nothing else.
             if row := rows.get("heat"):
                 self.assertEqual(row["old"]["self_ns"], row["old"]["total_ns"])
             done = self.verb("diff", old, new)
             self.assertEqual(done.status, 0, str(done))
             text = done.stdout
-            # One run has fewer calls as it has dropped a function, not as it has done less.
+            # One run has fewer calls because it has dropped a function, not because it has done
+            # less.
             self.assertNotIn("--per-call", done.stderr)
             self.assertRegex(text, "not traced all of the time in both runs.*: .*hot")
 

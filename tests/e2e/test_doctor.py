@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `doctor` says of this machine, against what runs do."""
+"""The report of `doctor` about this machine, compared with runs."""
 
 import json
 
@@ -20,7 +20,7 @@ class Doctor(harness.TestCase):
         return document
 
     def test_backends(self):
-        """Those that are said to work do, the others do not; the first one is taken."""
+        """Backends that the report says work do, the others do not; a run takes the first one."""
         document = self.examined()
         works = [backend["name"] for backend in document["backends"] if backend["works"]]
         self.assertEqual(works[0], document["backend"])
@@ -39,7 +39,7 @@ class Doctor(harness.TestCase):
             self.assertTrue(feature["without"] and feature["advice"])
 
     def test_needs(self):
-        """What depends on the machine's surroundings, with these changed."""
+        """Needs that depend on the machine's surroundings, with these changed."""
         def missing(*command):
             done = self.process(*command, harness.PROFTRACE, "doctor", "-f", "json",
                                 env={"DEBUGINFOD_URLS": ""}).finish()
@@ -51,7 +51,7 @@ class Doctor(harness.TestCase):
 
         self.assertIn(missing("env")["debug symbols by network"],
                       ("DEBUGINFOD_URLS is not set", "no libdebuginfod.so.1"))
-        # Nothing of the kernel's can be seen there, so nothing works.
+        # No file of the kernel's can be seen there, so nothing works.
         found = missing("unshare", "-m", "sh", "-c", 'mount -t tmpfs none /sys && exec "$@"', "sh")
         self.assertIn("/sys/kernel/btf/vmlinux", found["types of the kernel"])
         self.assertIn("all processes", missing("unshare", "-pf", "--mount-proc"))

@@ -16,7 +16,7 @@ A_FEW = 32
 
 
 class Probes:
-    """Which functions of a live program have breakpoints in them."""
+    """Finds the functions of a live program that have breakpoints in them."""
 
     def __init__(self, target):
         path = target.argv[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was asked for is not where it was looked for: the message says where it is."""
+"""Functions that are not where the user looked for them: the message says where they are."""
 
 import json
 import os
@@ -84,7 +84,8 @@ class Elsewhere(harness.TestCase):
         self.assertNotIn("-F 'node:*'", done.stdout)
 
     def test_one_file_of_two_names(self):
-        """It goes by the name that it was started by, as redis-server is a link to redis-check-rdb."""
+        """A program is called by the name that it was started by, as redis-server is a link to
+        redis-check-rdb."""
         self.copy(program("pace"), "the-file")
         os.symlink("the-file", self.path("a-link"))
         for options in ((), ("-F", "a-link:uneven"), ("-F", "the-file:uneven")):

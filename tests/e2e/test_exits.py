@@ -202,7 +202,7 @@ class ReturnAddresses(harness.TestCase):
                              for line in done.stdout.splitlines() if "  (" in line}
                     for function in self.LOOKS:
                         self.assertRegex(lines[function], r"\b(sites|none) +\w+ +own_jumps")
-                        # Else the program as a whole is the reason: it switches stacks.
+                        # Without options the program as a whole is the reason: it switches stacks.
                         if options:
                             self.assertTrue(any(why in lines[function] for why in self.REASONS),
                                             lines[function])

@@ -100,11 +100,11 @@ class Filters(harness.TestCase):
             self.assertNotIn("matches", self.said("-f", "flat", option, "fib", option, "f*"))
         self.assertIn("-N libc.so.6:malloc: no function", self.said("-N", "libc.so.6:malloc"))
         self.assertIn("-N odd: no function", self.said("-F", "fib", "-N", "odd"))
-        # Of libraries more may be loaded, where any are wanted.
+        # If functions of any library are wanted, more libraries may be loaded later.
         self.assertNotIn("leaves out", self.said("-F", "libc.so.6:malloc", "-N", "libnothing.so:f"))
         said = self.said("-f", "folded", "--hist", "fib")
         self.assertIn("--hist: folded draws no histograms; tree and flat do", said)
-        # Nor is anything but folded stacks turned round.
+        # Only folded stacks can be reversed.
         self.assertIn("--reverse: folded stacks are reversed (-f folded), svg is not",
                       self.said("-f", "svg", "-w", "off", "--reverse"))
         self.assertNotIn("--reverse", self.said("-f", "folded", "--reverse"))
@@ -115,7 +115,7 @@ class Filters(harness.TestCase):
         target = self.target("shapes-linked")
         done = self.run_proftrace("-l", "-F", "libnothing.so:f", "-p", target.pid)
         self.assert_one_line(done, 1, "libnothing.so")
-        # It may still be loaded.
+        # The library may still be loaded.
         done = self.proftrace("-F", "libnothing.so:f", "-p", target.pid).wait_tracing().interrupt()
         self.assertEqual(done.status, 0, str(done))
         self.assertIn("nothing matches 'libnothing.so:f' yet", done.stderr)

@@ -79,7 +79,7 @@ class Reader:
                 for stack, time, weight in zip(rows["stack"], rows["time"], rows["weight"])]
 
     def check_firefox_paths(self, weight, figure):
-        """To the nanosecond, as it is written; times never go back."""
+        """Compares paths to the nanosecond, as the file has them; times never go back."""
         _, written, document = self.load_firefox("-w", weight)
         seen = {}
         for thread in written["threads"]:
@@ -224,7 +224,7 @@ class Speedscope(Reader, sample.TestCase):
             self.check_read(weight)
 
     def test_single_calls(self):
-        """Their sums alone."""
+        """With single calls only their sums are compared."""
         self.check_read("wall", "-c")
 
     def test_calls_are_no_time(self):

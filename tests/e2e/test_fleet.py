@@ -81,7 +81,8 @@ class Fleet(harness.TestCase):
         path = self.record("data", program("recursion"), 10, 2)
         self.send(path, "it's", "--host", "a\\b")
         reference = self.reference(path)
-        # Of the sums that are kept, and, as hosts are not in these, of the profiles themselves.
+        # The first condition is answered from the sums that are kept; the second one from the
+        # profiles themselves, as the sums know no hosts.
         for where in (r"service = 'it\'s'", r"host = 'a\\b'"):
             self.check_same(self.document(where), reference)
         for output in ("tree", "flat", "folded", "html", "svg"):
@@ -126,7 +127,7 @@ class Fleet(harness.TestCase):
         self.assertEqual(row[0], str(len(both)))
 
     def test_diff_of_versions(self):
-        # The same work, and more of it.
+        # Version 2 does more of the same work.
         for version, times in (("1", 2), ("2", 4)):
             path = self.record("data" + version, program("recursion"), 8, times)
             self.send(path, "api", "--service-version", version)
@@ -170,7 +171,7 @@ class Fleet(harness.TestCase):
                                 env={"PROFTRACE_SECRET": secret})
             self.assertEqual(done.status, status, str(done))
             self.assertNotIn(secret, done.stderr)
-        # It may read only.
+        # This user may only read.
         done = self.run_one("send", "--to", url, "--service", "new", path, env={"PROFTRACE_SECRET": "s3cret"})
         self.assertEqual(done.status, 1, str(done))
 

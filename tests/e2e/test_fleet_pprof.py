@@ -66,7 +66,7 @@ class Pprof(harness.TestCase):
         return done
 
     def profile(self, path):
-        """What -f pprof makes of it."""
+        """Returns the recording as -f pprof writes it."""
         done = self.run_one("report", "-q", "-f", "pprof", "-o", self.path("out"), path)
         self.assertEqual(done.status, 0, str(done))
         with open(self.path("out"), "rb") as file:

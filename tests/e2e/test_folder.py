@@ -30,7 +30,7 @@ class Folder(harness.TestCase):
         return tracer
 
     def names(self):
-        """Of the recordings, in order; nothing else can be seen there."""
+        """Returns the names of the recordings, in order; nothing else can be seen in the folder."""
         found = sorted(name for name in os.listdir(self.folder) if not name.startswith("."))
         for name in found:
             self.assertTrue(NAME.fullmatch(name), name)
@@ -106,7 +106,7 @@ class Folder(harness.TestCase):
             subprocess.run(["umount", "-l", self.folder], check=True)
 
     def test_full_disk(self):
-        """What cannot be written waits for the next interval."""
+        """An interval that cannot be written is added to the next one."""
         with self.full_disk() as filler:
             tracer = self.record("0.3")
             self.steps.step("3")
@@ -118,7 +118,7 @@ class Folder(harness.TestCase):
             self.assertEqual(tracer.finish().status, 0)
 
     def test_full_disk_at_the_end(self):
-        """What no interval could take up is lost, which is an error."""
+        """An interval that cannot be written at the end is lost, which is an error."""
         with self.full_disk():
             tracer = self.record("30")
             self.steps.step("3")

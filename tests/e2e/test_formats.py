@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the formats look like, and what their consumers make of them."""
+"""The formats, and what their consumers make of them."""
 
 import collections
 import csv
@@ -34,7 +34,7 @@ class Flamegraph:
             frames.setdefault(name, []).append(int(samples.replace(",", "")))
         return frames
 
-    # This flamegraph.pl writes parentheses instead.
+    # flamegraph.pl of this version writes parentheses in place of angle brackets.
     NO_ANGLES = str.maketrans("<>", "()")
 
 
@@ -106,7 +106,8 @@ class Formats(Flamegraph, harness.TestCase):
         document, _ = self.profile_command(name, *args)
         self.assertEqual(frames.pop("all"), [document["accounting"]["entered"]])
 
-        # As flamegraph.pl does: frames of the same path are one, threads are not told apart.
+        # flamegraph.pl makes one frame of all frames of the same path, and does not tell threads
+        # apart.
         widths = {}
         paths = {}
         for node, parent, _ in harness.nodes_of(document):
@@ -163,7 +164,7 @@ class Formats(Flamegraph, harness.TestCase):
         self.assertNotIn(ESCAPE, text)
 
     def on_terminal(self, *options, columns=0, **env):
-        """What a run writes to a terminal; 0 columns are an unknown width."""
+        """Returns what a run writes to a terminal; 0 columns are an unknown width."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         target = self.target("recursion", 3, 2)
@@ -247,7 +248,7 @@ class Formats(Flamegraph, harness.TestCase):
         self.assertEqual({name: sums[name] for name in done.counts}, done.counts, str(done))
 
     def test_min_time(self):
-        """What is short is not listed, and counted all the same."""
+        """Short functions are not listed, but are counted all the same."""
         self.pruned = True
         document, done = self.profile_command("timing", 20, 1, options=("--min-time", "30ms"))
         entered = sum(done.counts.values()) + 1
@@ -262,7 +263,7 @@ class Formats(Flamegraph, harness.TestCase):
         self.assertEqual(stacks, [])
 
     def test_reverse(self):
-        """The same stacks from their other end, behind the program's name."""
+        """Reversed stacks are the same stacks from their other end, behind the program's name."""
         stacks, _ = self.folded("-w", "calls")
         reverse, _ = self.folded("-w", "calls", "--reverse")
         self.assertEqual(sorted((stack[:1] + stack[:0:-1], value) for stack, value in stacks),

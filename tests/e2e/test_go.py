@@ -23,7 +23,8 @@ CASES = {
 
 
 def plain(name):
-    """As the function table has it: instances of a generic function share a name, so do wrappers."""
+    """A name as the function table has it: instances of a generic function share a name, so do
+    wrappers."""
     return re.sub(r"\[.*\]", "[...]", name).removesuffix(".abi0")
 
 

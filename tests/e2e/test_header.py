@@ -49,7 +49,7 @@ class HeaderTest(harness.TestCase):
         return path
 
     def counts(self, path, *options):
-        """What is recorded of regions and marks, and what the program says."""
+        """Returns the recorded counts of regions and marks, and the program's own."""
         document, done = self.profile_command(path, options=(*REGIONS, *options))
         for function in document["functions"]:
             self.assertEqual(function["kind"], "region")
@@ -74,7 +74,7 @@ class HeaderTest(harness.TestCase):
         names = [name for name, _ in found]
         return {name: names.count(name) for name in names}
 
-    # What it counts.
+    # Counts of regions.
 
     def test_c(self):
         for compiler in C:
@@ -115,7 +115,8 @@ class HeaderTest(harness.TestCase):
         return found, document["accounting"]
 
     def test_in_their_functions(self):
-        """Also in leaves that begin with one, and keep variables below their stack pointer."""
+        """A region has its place in its function, also in leaves that begin with a region and keep
+        variables below their stack pointer."""
         text = PRELUDE + """
             struct five { long a[5]; };
             __attribute__((noinline)) long leaf(struct five five, long x)
@@ -141,7 +142,8 @@ class HeaderTest(harness.TestCase):
                 self.assertEqual(accounting["returned"], accounting["entered"])
 
     def test_while_the_stack_pointer_moves(self):
-        """As compilers leave arguments on the stack until it suits them."""
+        """The stack pointer moves within a region where compilers leave arguments on the stack for
+        a while."""
         text = PRELUDE + """
             #define MOVE(bytes) __asm__ volatile( \\
                 "sub $" #bytes ", %rsp\\n.cfi_adjust_cfa_offset " #bytes)
@@ -333,11 +335,11 @@ class HeaderTest(harness.TestCase):
             with open(os.path.join(ROOT, "include", "proftrace.h"), "rb") as ours:
                 self.assertEqual(installed.read(), ours.read())
 
-    # What is refused.
+    # Names and uses that are refused.
 
     def test_bad_names_do_not_build(self):
-        """What the compiler makes of them in assembly is another name, or none. Outside of braces
-        GCC leaves some as they are."""
+        """The compiler would put another name into assembly than the source has, or none. GCC
+        leaves some of these characters as they are outside of braces."""
         for compiler in C + CPP:
             for name in "50%", "a{b|c}d", "{", "a|b", "}", "%%", "{%[proftrace_size]}":
                 text = PRELUDE + f'int main(void) {{ PROFTRACE_MARK("{name}"); return 0; }}\n'
@@ -399,7 +401,7 @@ class HeaderTest(harness.TestCase):
             self.assertNotIn("stapsdt", sections)
             self.assertNotIn("proftrace_", sections)
 
-    # Others' tools.
+    # Tools of others.
 
     def test_gdb_and_bpftrace_know_the_probes(self):
         path = self.build(GCC, "-O2")

@@ -17,7 +17,7 @@ SYMTAB, STRTAB, PROGBITS, COMPRESSED = 2, 3, 1, 0x800
 HEADERS = 64 + 56
 PUSH_RET = b"\x55\x5d\xc3\x90"
 GIGABYTE = 1 << 30
-# What a message or a result may be made of.
+# Characters that no message and no result may have.
 UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NAMES = (b"\x1b[2Jcleared\x1b]0;owned\x07", b"line\nbreak\rback", b"\xff\xfe\xc3(", b"\x7f\xc2\x9b31m",
          "\u202e\u2066\u2028".encode(), "gr\u00fc\u00dfe".encode())
@@ -126,9 +126,10 @@ class Bounds(Case):
 
 
 class Parser(Case):
-    """Whoever could run code in the process that parses would have got nothing: it has no
-    capabilities, may not make most system calls, and can write to its output only. Looked at while
-    it is at work on ten million symbols, once that has taken it 0.3 s of CPU time."""
+    """Somebody who could run code in the process that parses would have got nothing: that process
+    has no capabilities, may not make most system calls, and can write to its output only. The test
+    looks at the process while it works on ten million symbols, once it has used 0.3 s of CPU
+    time."""
 
     def test_has_no_privileges(self):
         path = self.write(many_symbols())
@@ -212,7 +213,7 @@ class Names(Case):
                 self.assertEqual(done.status, 0, str(done))
 
     def test_on_a_terminal(self):
-        """What says nothing of a terminal elsewhere does say it there."""
+        """Characters that do no harm elsewhere may do so on a terminal."""
         path = self.hostile_program(NAMES[0], b"c" + NAMES[0])
         done = subprocess.run(["script", "-qec", f"{PROFTRACE} --color=never -- \"$HOSTILE\"", "/dev/null"],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=harness.TIMEOUT,

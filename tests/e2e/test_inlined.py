@@ -23,8 +23,9 @@ def function_ranges(path):
 
 
 def chains(path, function):
-    """Of each address of the function: what is inlined there, outermost first, by LLVM's reader.
-    (addr2line of binutils gives the innermost static function the name of the symbol around it.)"""
+    """Returns the functions that are inlined at each address of the function, outermost first, by
+    LLVM's reader. (addr2line of binutils gives the innermost static function the name of the symbol
+    around it.)"""
     begin, end = function_ranges(path)[function]
     said = subprocess.run(["llvm-symbolizer", "--obj=" + path, "--inlines",
                            *map(hex, range(begin, end))],
@@ -94,7 +95,7 @@ class Inlined(harness.TestCase):
                                 ("leaf", ("spin",)), ("main", ("serve", "spin"))):
             self.assertGreater(self.below(document, function).get(chain, 0), 0, (function, chain))
         self.assertIn((MIX,), self.below(document, "traced"))
-        # Who looks a function up by its symbol finds the one that has calls.
+        # A look-up by symbol finds the function that has calls.
         symbols = {f["name"]: f["symbol"] for f in document["functions"]}
         self.assertEqual(symbols[MIX + MARK], "")
 

@@ -39,7 +39,7 @@ class Kernels(unittest.TestCase):
 
 
 class Arm64(unittest.TestCase):
-    """What is said of a machine's output; `make kernels` starts the machine."""
+    """Verdicts on a machine's output; `make kernels` starts the machine."""
 
     @staticmethod
     def output(counted=7, printed="COUNT f 7\n", status=0, doctor="yes  uprobe_multi  used\n"):

@@ -83,7 +83,8 @@ class Loading(LifeCase):
             self.assertNotIn("missing", done.stderr)
 
     def test_time_of_a_thread_that_waits_for_the_plan(self):
-        """It asks again and again, and so uses its CPU; that is not the target's time."""
+        """A thread that waits for the plan asks again and again, which uses the thread's CPU time;
+        the target's time does not include that."""
         target = self.target("late")
         profiler = self.proftrace("-f", "json", "-F", "*", "-F", "libshapes.so:*", "-p",
                                   target.pid).wait_tracing()
@@ -104,7 +105,8 @@ class Loading(LifeCase):
         self.assertLess(document["accounting"]["cpu_ns"], all_ns - 0.8 * held_ns)
 
     def test_nobody_waits_for_what_is_unloaded(self):
-        """What is unmapped cannot run. A server's workers close all modules as they end."""
+        """Nobody waits for a file to be planned that is unmapped already, as its code cannot run. A
+        server's workers close all modules as they end."""
         target = self.target("late")
         target.go()
         target.step("load")
@@ -173,7 +175,8 @@ class Programs(LifeCase):
             self.assertIn("square", counts)
 
     def test_begun_by_another_thread(self):
-        """To the kernel's filter that is another process."""
+        """The thread that execs is another one than the first: to the kernel's filter that is
+        another process."""
         args = (5, "--thread", program("calc-pie"))
         document, ended, done = self.traced("exec", *args, follow=True)
         self.assert_same(ended, "exec", *args)

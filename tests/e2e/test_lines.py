@@ -79,8 +79,9 @@ class Gcov(Lines):
         return counts
 
     def compare(self, compiler, optimize, source, args):
-        """Of two builds: (lines that both count and are alike, {line: (ours, gcov's)} of the
-        others, and how many gcov counts). Those that are marked as not counted are not compared."""
+        """Compares two builds: returns (lines that both count and are alike, {line: (ours, gcov's)}
+        of the other lines, and how many lines gcov counts). Lines that are marked as not counted
+        are not compared."""
         plain, covered = self.build(compiler, optimize, source)
         document, _ = self.profile_command(plain, *args, options=("--lines", "plain:*"))
         expected = self.gcov(covered, args)
@@ -115,7 +116,7 @@ class Gcov(Lines):
         self.check_equal("gcc", "-O0", "lines_stb.c", ("8",), explained=self.STB)
 
     def test_counters(self):
-        """They are code, too, that seems to be of lines beside it."""
+        """The counters of gcov's builds are code, too, and seem to be of lines beside them."""
         self.build("gcc", "-O0", "lines_flow.c")
         document, _ = self.profile_command(self.path("covered/prog"), "5",
                                            options=("--lines", "prog:*"))
@@ -304,7 +305,8 @@ class Around(Lines):
         self.assertEqual(self.straight_hits(document, "outer"), 4)
 
     def test_calls_that_had_begun(self):
-        """Their lines have no call to belong to; those that begin later do."""
+        """Lines of calls that had begun before have no call to belong to; lines of later calls
+        do."""
         target = self.target("steps")
         target.go()
         target.step("hold")

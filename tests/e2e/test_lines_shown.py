@@ -130,7 +130,7 @@ class Lines(harness.TestCase):
                        check=True)
 
     def lines_of(self, target):
-        """What is shown of the lines of a process that waits."""
+        """Returns the lines shown of a process that waits."""
         target.wait_ready()
         tracer = self.proftrace(*harness.UNLIMITED, "--lines", "work", "-f", "lines", "-p",
                                 target.pid).wait_tracing()

@@ -17,7 +17,7 @@ DIRECT = r" +[0-9a-f]+\b"
 
 CLASSES = {
     "nop5": lambda code, text: len(code) == 5 and text.startswith("nop"),
-    # Of more than eight bytes they have prefixes that the kernel does not know of a nop.
+    # A nop of more than eight bytes has prefixes that the kernel does not know of a nop.
     "nop": lambda code, text: len(code) <= 8 and re.match(r"nop|xchg +%ax,%ax", text),
     "push": lambda code, text: re.match(r"push +%r", text),
     "jmp": lambda code, text: re.match("jmp" + DIRECT, text),
@@ -68,7 +68,7 @@ class List(harness.TestCase):
         self.assertEqual(traced.stdout, untraced.stdout.decode())
 
     def test_tiny_leaves(self):
-        """They are left out unless a filter names them, or there is no budget."""
+        """Tiny leaves are left out unless a filter names them, or there is no budget."""
         path = program("threads")
         budget = ("--max-overhead", "5", "-x", path)
         plan = self.plan(*budget)
@@ -197,7 +197,8 @@ class List(harness.TestCase):
         self.assertRegex(line, r"\b(return|sites|none)\b")
 
     def test_names_of_files(self):
-        """What they end in chooses JSON, as without -l; all else is text, whatever it is called."""
+        """The ending of the output's name chooses JSON, as without -l; with any other name the list
+        is text."""
         def listed(*args):
             done = self.run_proftrace("-l", "-F", "square", "-x", program("calc-pie"), *args)
             self.assertEqual((done.status, done.stdout, done.stderr), (0, "", ""), str(done))

@@ -82,7 +82,7 @@ class Metrics(harness.TestCase):
                 self.assertAlmostEqual(got[f["name"]], f[figure] / 1e9, 8)
         finished = {f["name"]: sum(row[2] for row in f["histogram"]) for f in called}
         self.assertEqual(ask("proftrace_function_duration_seconds_count"), finished)
-        # Their bounds are ours.
+        # The bounds of the buckets are those of our distributions.
         for exponent in (10, 16, 34):
             below = {f["name"]: sum(n for _, high, n in f["histogram"] if high <= 1 << exponent)
                      for f in called}

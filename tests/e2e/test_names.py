@@ -79,7 +79,7 @@ class Names(harness.TestCase):
         self.assertNotIn(f"func_0x{entry:x}", [f["name"] for f in bare["functions"]])
 
     def check_same(self, name):
-        """It does what it does alone, and calls are counted exactly."""
+        """The program does the same as alone, and calls are counted exactly."""
         path = self.stripped(name)
         alone = self.process(path).finish()
         document, done = self.profile_command(path, options=UNLIMITED)
@@ -161,7 +161,7 @@ class Plain(harness.TestCase):
         return path
 
     def test_switches_of_its_own(self):
-        """Then nobody's return address can be exchanged."""
+        """A program that switches stacks by code of its own: no return address may be exchanged."""
         path = self.stripped_program("own_switch")
         self.assertNotIn("return", self.exits(path).values())
         alone = self.process(path).finish()
@@ -172,15 +172,15 @@ class Plain(harness.TestCase):
             self.assertEqual(self.count(document, leaf), alone.counts["leaf"])
 
     def test_switches_by_unknown_names(self):
-        """The same with symbols: no list of names has that of the switch."""
+        """The same program with symbols: no list of names has the name of its switch."""
         alone = self.process(program("own_switch")).finish()
         document, done = self.profile_command("own_switch", options=UNLIMITED)
         self.assertEqual((done.status, done.stdout), (alone.status, alone.stdout))
         self.assertEqual(self.count(document, "leaf"), alone.counts["leaf"])
 
 
-# What programs do to their stacks, by what nobody can tell by its name any more: setjmp, makecontext,
-# the unwinder.
+# Programs that change their stacks by functions whose names nobody knows any more: setjmp,
+# makecontext, the unwinder.
 DEEDS = {
     "throws": (10, 100), "rethrow": (20,), "longjmp": (5, 100, "signal"), "coroutine": (50,),
     "fibers": (4, 4), "altstack": ("above", 50, "jump"), "signals": (50,), "generators": (20,),
@@ -242,7 +242,7 @@ def free_port():
 class Debuginfod(harness.TestCase):
     def setUp(self):
         super().setUp()
-        # Whoever fetches is nobody.
+        # The process that fetches runs as nobody.
         self.open = tempfile.mkdtemp()
         os.chmod(self.open, 0o777)
         self.addCleanup(shutil.rmtree, self.open)
@@ -331,7 +331,7 @@ class Debuginfod(harness.TestCase):
         self.refuse(self.serve("endless"), DEBUGINFOD_MAXTIME="2")
 
     def test_nobody_answers(self):
-        """As on a machine without a network whose distribution has set servers for all."""
+        """On a machine without a network the distribution may have set servers for all users."""
         with socket.create_server(("127.0.0.1", 0)) as silent:
             url = f"http://127.0.0.1:{silent.getsockname()[1]}"
             done = self.refuse(url, "takes too long", DEBUGINFOD_TIMEOUT="3")

@@ -143,7 +143,8 @@ class Traces(Otlp):
                              session["duration_ns"])
             self.assertEqual(attributes["proftrace.queue_ns"], session["queue_ns"])
             below = [s for s in spans if s["traceId"] == root["traceId"] and s is not root]
-            # Those of a hundredth or more; of the others there is a number.
+            # Calls of a hundredth of the session or more are spans; the number of the others is an
+            # attribute.
             self.assertEqual(attributes["proftrace.calls"],
                              1 + len(below) + attributes["proftrace.calls_left_out"])
             [run] = [s for s in below if s["name"] == "run"]
@@ -176,7 +177,7 @@ class Traces(Otlp):
     def test_left_out(self):
         path, _ = self.record_tagged()
         spans = self.sent(path, "--min-time", "1s")
-        # What a link is of is there even so.
+        # Calls that continue a session in another thread are spans even so.
         self.assertEqual({s["name"] for s in spans}, {"handle", "run"})
 
     def test_a_trace_of_the_application(self):

@@ -47,7 +47,7 @@ class Reader:
 
     @staticmethod
     def data_of(path):
-        """What a page is given."""
+        """Returns the data that the page has in it."""
         with open(path, encoding="utf-8") as file:
             return json.loads(re.search(
                 r'<script type="application/json" id="profile">\n(.*?)\n?</script>',
@@ -68,7 +68,8 @@ class Reader:
         self.assertEqual(get(), expected)
 
     def rows(self, grid):
-        """What a table shows, top to bottom: each row's cells as [text, title], and its level."""
+        """Returns a table's rows, top to bottom: each row's cells as [text, title], and its
+        level."""
         return self.browser.run("""
             return [...document.querySelectorAll(`#${arguments[0]} .rows .row:not([hidden])`)]
                 .sort((a, b) => a.ariaRowIndex - b.ariaRowIndex)
@@ -155,7 +156,7 @@ class Case(Reader, harness.TestCase):
 
 
 class Data(Case):
-    """What the page is given."""
+    """The data that the page has in it."""
 
     def test_columns_are_the_json(self):
         for kind in (("small",), ("hostile",), ("deep",), ("empty",), ("large", "10000", "0")):
@@ -172,7 +173,7 @@ class Data(Case):
         lengths = [length for flat in data["timeline"]["threads"] for length in flat[1::4]]
         self.assertEqual(data["timeline"]["calls"], 600000)
         self.assertLessEqual(len(lengths), CALLS_MAX)
-        # Of the shortest that are kept, one in so many is missing: at worst every other one.
+        # Of the shortest calls that are kept, one in so many is missing: at worst every other one.
         self.assertGreater(len(lengths), CALLS_MAX // 2)
         self.assertGreaterEqual(min(lengths), data["timeline"]["least"])
 
@@ -222,7 +223,7 @@ class Tables(Case):
         self.assertEqual(self.names("tree-grid"), ["prog-100/101", "main", "work", "leaf(int)"])
 
     def test_spans_are_beside_calls(self):
-        """None of the calls of threads that are called the same, and no thread more."""
+        """Spans are not among the calls of threads of the same name, and are no more threads."""
         self.open("spans", view="tree")
         self.browser.run("document.querySelector('#tree-grid').focus()")
         self.browser.press("END", "ARROW_RIGHT", "HOME", "*")
@@ -260,7 +261,7 @@ class Tables(Case):
                         .filter((cell) => cell.scrollWidth > cell.clientWidth)
                         .map((cell) => cell.textContent)""", grid)
                 self.assertEqual(cut, [])
-            # Nor would they be if single calls were estimates.
+            # Nor would cells of single calls be cut if their times were estimates.
             self.assertEqual(self.browser.run("""
                 return [...document.querySelectorAll("#function-grid .rows .row")]
                     .flatMap((row) => [...row.children].slice(6, 10))
@@ -504,7 +505,7 @@ class Picture(Case):
         self.assertIn("idle", self.names("tree-grid"))
 
     def test_views_that_were_not_on_the_screen(self):
-        """They have changed, too, once they are seen again."""
+        """Views that were not on the screen have changed, too, once they are seen again."""
         document = self.open("small", view="tree")
         for view in ("functions", "flame"):
             self.show(view)
@@ -513,7 +514,7 @@ class Picture(Case):
         self.browser.press("/", *"work", "ENTER")
         self.browser.click("#theme")
         self.show("tree")
-        # What was found is open as it was, hence with its callee.
+        # The path that was found is open as before, so its callee is shown.
         found = ["prog-100/101", "main", "work", "leaf(int)"]
         self.assertEqual(self.names("tree-grid"), found)
         self.assertEqual(self.rows("tree-grid")[2]["cells"][0][0], percent(20100, 20101))
@@ -532,7 +533,7 @@ class Picture(Case):
         self.assertEqual(self.names("tree-grid"), found)
 
     def pixels(self):
-        """What is drawn, as a text."""
+        """Returns what is drawn, as a text."""
         return self.browser.run("return document.querySelector(arguments[0]).toDataURL()",
                                 self.CANVAS)
 
@@ -627,7 +628,7 @@ class Picture(Case):
         self.browser.click(".sessions [aria-label='Timeline of session 2']")
         self.assertEqual((self.status()["name"], self.status()["In"][0]), ("main", "session 1"))
         self.assertEqual(self.scope(), "All session parts, apart")
-        # One that no session has, as nothing was kept of it.
+        # Choose a step that no session has, as no calls were kept of that step.
         self.show("sessions")
         step = "acme::server::Handler<std::basic_string<char>>::step_1"
         self.browser.run("""
@@ -637,7 +638,7 @@ class Picture(Case):
         self.assertEqual(self.status()["name"], step)
 
     def test_narrow(self):
-        """Nothing is beyond the right edge of a window of 500 pixels."""
+        """Nothing lies beyond the right edge of a window of 500 pixels."""
         self.open("values")
         self.check_narrow("flame", "tree", "functions", "sandwich", "timeline", "about")
         self.browser.click("#theme")
@@ -677,7 +678,7 @@ class Picture(Case):
         # "Inverted": the other two buttons have nothing to do yet.
         self.assertEqual(seen[5], "BUTTON")
         self.assertTrue(seen[6].startswith("Flame graph"), seen)
-        # What has the focus shows it.
+        # The element with the focus shows that.
         outline = self.browser.run("return getComputedStyle(document.activeElement).outlineStyle")
         self.assertEqual(outline, "solid")
         self.browser.run("document.querySelector('#tab-flame').focus()")
@@ -808,7 +809,7 @@ class Values(Case):
         self.assertIn("arg1 -7, ", self.text("#spoken"))
         self.go("ARROW_DOWN", "ARROW_RIGHT")
         self.assertEqual(self.values(), self.SECOND)
-        # What is pointed at goes before what is chosen.
+        # The call under the pointer goes before the call that is chosen.
         self.browser.hover_at(self.CANVAS, 0.2, 22 + 20 + 17 + 8)
         self.wait_for(self.FIRST, self.values)
         self.browser.hover_at(self.CANVAS, 0.99, 22 + 20 + 17 + 8)
@@ -839,7 +840,7 @@ class Values(Case):
             seen.append(self.values())
         # Past the last and the first one nothing changes.
         self.assertEqual(seen, [self.FIRST, self.SECOND, self.SECOND, self.FIRST, self.FIRST])
-        # Of functions, from track to track.
+        # Matches that are functions are found from track to track.
         self.browser.press("/", *"main", "ENTER")
         tracks = []
         for key in "nnp":
@@ -893,12 +894,13 @@ class Hostile(Case):
             self.browser.press("HOME", *["ARROW_DOWN"] * index)
             self.assertEqual(self.text("aside h2"), names[index])
         self.assertEqual(self.browser.driver.title, "</script><b> \\u202e \u2013 proftrace")
-        # Nothing of it has become an element.
+        # Nothing of the name has become an element.
         self.assertEqual(self.browser.run("return document.scripts.length"), 2)
         self.assertEqual(self.browser.run("return document.querySelectorAll('img, b i').length"), 0)
 
     def test_names_of_sessions(self):
-        """Of functions that nothing else is shown of, too; they are cut in their middle."""
+        """Names of sessions are shown even of functions of which nothing else is shown; long names
+        are cut in their middle."""
         self.open("sessions", view="sessions")
         name = self.browser.texts("table.groups .name")[1]
         self.assertTrue(name.startswith("</script><i>::WW") and len(name) == 80, name)

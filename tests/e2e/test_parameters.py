@@ -150,7 +150,8 @@ class Parameters(Recordings):
         self.assertEqual(statuses, {0, 1})
 
     def test_other_languages(self):
-        """Who knows how they pass parameters? DW_LANG_Rust, in a C program."""
+        """In other languages nobody knows how parameters are passed: here DW_LANG_Rust, in a C
+        program."""
         with open(PARAMETERS, "rb") as file:
             sound = file.read()
         # readelf names the offset of each attribute in its section.
@@ -201,7 +202,7 @@ class Parameters(Recordings):
             with self.subTest(text):
                 done = self.run_proftrace("--if", text, "-f", "chrome", "--", PARAMETERS)
                 self.assert_one_line(done, 1, f"--if '{text}'", *words)
-        # What is before the one that is passed by value can be read.
+        # Parameters before the one that is passed by value can be read.
         recording, done = self.record("-F", "by_value", "-A", "by_value(before)",
                                       target=(PARAMETERS,))
         self.assertEqual(self.values(recording)["by_value"],

@@ -73,7 +73,7 @@ class Patched(harness.TestCase):
         said = self.plan(target, "-F", "nop5", "-F", "nops")[2]
         self.assertIn("2 functions (nop5, ...): patched in memory, as by another tracer or a "
                       "debugger; all are probed where the code is not patched", said)
-        # What any process has patched is left alone in all.
+        # Code that any process has patched is left alone in all.
         done = self.run_proftrace("-l", "-F", "short_one", "-F", "nop5", "-x", program("patched"))
         self.assertRegex(done.stdout, r"skipped .* short_one  \(patched in memory\)")
 
@@ -103,11 +103,12 @@ class Patched(harness.TestCase):
         self.assertEqual(self.count(self.document(traced), "stays_here"), 100)
         self.assertIn(f"moved: process {target.pid} has moved 4 kB of its code to memory of its "
                       "own (huge pages?): calls of what is there are not seen", traced.stderr)
-        # One whose code is where it was is not told of.
+        # A program whose code is where it was gets no such message.
         self.assertNotIn("has moved", self.plan(self.target("steps"), "-F", "inner")[2])
 
     def test_moved_all(self):
-        """Then the program is among the mapped files no more, and no library is taken for it."""
+        """When all of the program's code has moved the program is no longer among the mapped files,
+        and no library is taken for it."""
         target = self.target("moved", "all")
         for options in ((), ("-F", "stays_here"), ("-l",)):
             done = self.run_proftrace(*options, "-p", target.pid)
@@ -143,7 +144,7 @@ class Patched(harness.TestCase):
         raise AssertionError(f"{name} is not mapped")
 
     def test_debugger_first(self):
-        """Its breakpoint stays."""
+        """A debugger's breakpoint that was there first stays."""
         target = self.target("steps")
         target.go()
         site = self.site(target, "inner")
@@ -170,7 +171,7 @@ class Patched(harness.TestCase):
         tracer.interrupt()
 
     def test_debugger_stays(self):
-        """It has put its breakpoint over ours, and puts that back when we have left."""
+        """The debugger has put its breakpoint over ours, and puts ours back when we have left."""
         target = self.target("steps")
         target.go()
         site = self.site(target, "inner")
@@ -207,12 +208,12 @@ class Patched(harness.TestCase):
         self.stays("target")
 
     def test_debugger_stays_at_another_process(self):
-        """As a child is that was forked before."""
+        """A debugger stays at another process, such as a child that was forked before."""
         self.stays("other")
 
     def test_other_profilers(self):
-        """Their breakpoints, and the calls that the kernel makes of 5-byte nops, are not the
-        target's: two see the same."""
+        """Other profilers' breakpoints, and the calls that the kernel makes of 5-byte nops, are not
+        the target's own patches: two profilers see the same plan."""
         target = self.target("redzone-nop5", how="--hold")
         alone, _, _ = self.plan(target, "-F", "*")
         tracer = self.proftrace("-F", "*", "--exits=sites", "-p", target.pid).wait_tracing()
@@ -226,8 +227,8 @@ class Patched(harness.TestCase):
         tracer.interrupt()
 
     def test_other_profilers_and_a_command(self):
-        """Who holds a command by ptrace until it is traced is no debugger that has put breakpoints
-        into it: those that stand there already are another profiler's."""
+        """A profiler that holds a command by ptrace until the command is traced is no debugger with
+        breakpoints of its own: the breakpoints that are there belong to another profiler."""
         path = self.copy(program("steps"))
         other = self.proftrace("-F", "inner", "-x", path).wait_tracing()
         document, done = self.profile_command(path, "--wait", options=("-F", "inner"),
@@ -237,7 +238,8 @@ class Patched(harness.TestCase):
         other.interrupt()
 
     def test_a_command_of_another_profiler(self):
-        """Nor is another one that holds a command of its own: it goes by its name."""
+        """Another profiler that holds a command of its own is no debugger either: it is known by
+        its name."""
         path = self.copy(program("steps"))
         other = self.proftrace("-F", "inner", "-x", path).wait_tracing()
         command = self.target(path)

@@ -41,7 +41,7 @@ class Reader:
                                  stdin=file).decode()
         trace = parse(iter(text.splitlines()))
         self.assertEqual(set(trace), {"packet"})
-        # What the description does not know would be shown as a bare number.
+        # A field that the description does not know would be shown as a bare number.
         self.assertNotRegex(text, r"(?m)^ *[0-9]+[: ]")
         return trace["packet"]
 
@@ -145,7 +145,7 @@ class Perfetto(Reader, sample.TestCase):
 
 
 def plain(name):
-    """As names are written: on one line."""
+    """A name as the trace has it: on one line."""
     name = "".join(" " if ord(c) < 0x20 or 0x7f <= ord(c) < 0xa0 else c for c in name)
     return name or "[unknown]"
 

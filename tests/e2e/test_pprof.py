@@ -111,7 +111,7 @@ class Pprof(Reader, sample.TestCase):
             self.assertIn(f"{weight}/", re.search(r"(\S+)\[dflt\]", self.pprof_raw(path)[1])[1])
 
     def test_sums(self):
-        """What pprof says a function has cost, itself and with its callees."""
+        """The cost of functions by pprof, themselves and with their callees."""
         path, document = self.write("pprof", "x.pb.gz")
         report = self.pprof(path, "-top", "-nodecount=1000", "-nodefraction=0", "-unit=ns",
                             "-sample_index=wall")

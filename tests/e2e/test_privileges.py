@@ -41,8 +41,8 @@ def down_to(capabilities):
 
 
 def attaching():
-    """What the process that attaches keeps: its limit of real-time priorities is raised, or, where
-    that takes what we do not have, the right to them is kept."""
+    """Returns the capabilities that the process that attaches keeps. If its limit of real-time
+    priorities cannot be raised it keeps the right to real-time priorities."""
     ours = sets_of("self")["CapEff"]
     return ATTACHING | (0 if ours >> SYS_RESOURCE & 1 else ours & 1 << SYS_NICE)
 
@@ -53,7 +53,8 @@ class Profiler(harness.TestCase):
         self.assertEqual(status_of(pid)["Seccomp"], "2")
 
     def test_of_a_process_keeps_nothing(self):
-        """Others have what opening files and attaching takes, and parse none."""
+        """The process that parses keeps nothing; other processes have what opening files and
+        attaching takes, and parse nothing."""
         target = self.target("steps")
         tracer = self.proftrace("-f", "json", "-p", target.pid).wait_tracing()
         self.assert_sandboxed(tracer.pid)
@@ -81,7 +82,7 @@ class Profiler(harness.TestCase):
                               *UNLIMITED, "-p", target.pid)
         self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
         self.assert_sandboxed(tracer.pid, REPLACING)
-        # As long as the first file is open here, no other one can get its number.
+        # As long as the first file is open here, no other file can get its inode number.
         with open(path, "rb") as before:
             target.go()
             self.assertEqual(target.finish().status, 0)
@@ -89,7 +90,8 @@ class Profiler(harness.TestCase):
             self.assertNotEqual(os.stat(path).st_ino, os.fstat(before.fileno()).st_ino)
 
     def test_does_not_keep_the_target_waiting_as_an_idle_task(self):
-        """What attaches would hold locks of the target's while all others have the processors."""
+        """A process that attaches with idle priority would hold locks of the target's while all
+        others have the processors."""
         target = self.target("steps")
         tracer = self.process("chrt", "--idle", "0", PROFTRACE, "-f", "json", "-p", target.pid)
         self.assertTrue(tracer.stderr.wait_lines(harness.TRACING))
@@ -102,7 +104,7 @@ class Profiler(harness.TestCase):
         self.document(tracer.finish())
 
     def test_works_with_nothing_else(self):
-        """Whoever grants single capabilities: these, or SYS_ADMIN for CHECKPOINT_RESTORE."""
+        """A user may grant single capabilities: these, or SYS_ADMIN for CHECKPOINT_RESTORE."""
         target = self.target("steps")
         for last in ("checkpoint_restore", "sys_admin"):
             few = f"-all,+bpf,+perfmon,+sys_ptrace,+{last}"
@@ -127,7 +129,8 @@ class Profiler(harness.TestCase):
         self.document(tracer.interrupt())
 
     def test_held_command_of_the_caller_is_ended(self):
-        """Another user's process by then, who may not be let into where we build."""
+        """The held command belongs to another user by then, who may not be let into the folder of
+        the build."""
         path = self.copy(program("calc-pie"))
         done = self.run_proftrace("-F", "nothing", "--", path, env=CALLER)
         self.assert_one_line(done, 1, "nothing")
@@ -151,7 +154,7 @@ class Command(harness.TestCase):
         self.assertEqual(self.show(PYTHON, "-c", SHOW, env=CALLER), alone.stdout.decode())
 
     def test_set_user_id_programs_work(self):
-        """As sudo does, whether it is the command itself or called by it."""
+        """Programs such as sudo work, as the command itself and when the command calls them."""
         path = self.copy(os.path.realpath(PYTHON), "become")
         os.chmod(path, 0o4755)
         show = "import os; print(os.geteuid())"

@@ -88,7 +88,7 @@ class RealPrograms(harness.TestCase):
         self.assertGreaterEqual(equal, least)
 
     def test_callgrind_agrees_with_itself(self):
-        """Else there would be nothing to compare with."""
+        """If two runs under callgrind differed there would be nothing to compare with."""
         argv = [self.own(PYTHON), *PYTHON_OPTIONS, self.write("script.py", PYTHON_SCRIPT)]
         (output, one), (again, two) = (callgrind.run(argv, self.path("out"), cwd=self.directory)
                                        for _ in range(2))
@@ -112,7 +112,7 @@ class RealPrograms(harness.TestCase):
 
     @harness.alone("traces all processes that use the library")
     def test_sqlite_by_file(self):
-        """The same script under -x: the same sums as under a filter."""
+        """The same script under -x has the same sums as under a filter."""
         library = "/usr/lib/x86_64-linux-gnu/libsqlite3.so.0"
         script = self.write("script.sql", SQL_SCRIPT)
         argv = [SQLITE, "-batch", "-init", "/dev/null", ":memory:"]

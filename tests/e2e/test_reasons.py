@@ -50,7 +50,7 @@ class Reasons(harness.TestCase):
         for name, (reason, least_ns) in REASONS.items():
             found = self.by_reason(document, "wait_" + name)
             fits = found.get(reason, 0) + found.get("[cpu]", 0)
-            # What the host takes of a thread's time counts as waiting for the program alone.
+            # Time of a thread that the host takes counts as waiting for the program alone.
             self.assertGreaterEqual(fits, 0.75 * done.counts[name], (name, found, done.counts))
             self.assertGreaterEqual(found.get(reason, 0), 0.5 * TIMES * least_ns, (name, found))
             if name == "stopped":  # which waits for its child at last
@@ -64,7 +64,7 @@ class Reasons(harness.TestCase):
         self.assertGreaterEqual(right / told, 0.99, (right, told))
 
     def test_wakers(self):
-        """Who has ended a wait, and where that thread was."""
+        """Wakers: which thread has ended a wait, and where that thread was."""
         document, _ = self.profile_command("reasons", TIMES, options=OPTIONS)
         right = told = 0
         for names, _, ns in leaves(document):
@@ -84,7 +84,7 @@ class Reasons(harness.TestCase):
                 if "wait_" + name not in names:
                     continue
                 told += ns
-                # One that is stopped waits for its child at last.
+                # The function that stops its child waits for the child's end at last.
                 right += ns * (reason in (wanted, "[cpu]") or
                                (name, reason) == ("stopped", "[child]"))
                 if name in WOKEN and reason != "[cpu]":

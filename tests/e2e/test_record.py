@@ -154,7 +154,7 @@ class Record(harness.TestCase):
         target.step("3")
 
         def has_calls():
-            """What was written last may be from before the calls."""
+            """The last snapshot may be from before the calls."""
             text = self.verb("report", "-f", "json", recording).stdout
             return bool(text and self.calls(json.loads(text)))
 
@@ -166,7 +166,7 @@ class Record(harness.TestCase):
         self.assertIn("incomplete", done.stderr)
         document = self.check(json.loads(done.stdout))
         self.assertTrue(self.calls(document), done)
-        # So it is with half a block behind it.
+        # Half a block at the end does no harm either.
         with open(recording, "ab") as file:
             file.write(b"PBLK\2")
         done = self.verb("report", "-f", "json", recording)
@@ -203,7 +203,7 @@ class Record(harness.TestCase):
         self.assertNotIn("COUNT", done.stdout)
         with open(recording, "rb") as file:
             self.assertEqual(file.read(), whole)
-        # Of what was cut nothing can be had: that is written over.
+        # Nothing can be read of a run that was cut: the next run is written over it.
         with open(recording, "wb") as file:
             file.write(whole[:size - 10])
         _, second = self.record("recursion", 6, 1, options=("--append",))
@@ -217,7 +217,7 @@ class Record(harness.TestCase):
             self.assert_same_lines(self.report(recording, *weights, *options),
                                    self.live(*weights, *options))
         whole, part = self.json(recording), json.loads(self.report(recording, "-f", "json", "-N", "odd"))
-        # What was left out is its callers' now: nothing is lost.
+        # The time of functions that were left out is their callers' now: nothing is lost.
         self.assertEqual(sum(node["self_ns"] for node, _, _ in harness.nodes_of(whole)),
                          sum(node["self_ns"] for node, _, _ in harness.nodes_of(part)))
         self.assert_one_line(self.verb("report", "-F", "nothing", recording), 1, "-F nothing")

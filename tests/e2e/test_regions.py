@@ -42,7 +42,8 @@ class Counts(Cases):
                     self.assertEqual({f["kind"] for f in document["functions"]}, {"region"})
 
     def test_among_functions(self):
-        """Whose leaves are seen in each way. Functions that are left by longjmp end unwound, too."""
+        """Regions are exact among functions whose exits are seen in each way. Functions that are
+        left by longjmp end unwound, too."""
         for tier in harness.working("session", "uprobe_multi"):
             for exits in ("auto", "sites"):
                 with self.subTest(tier, exits=exits):
@@ -107,7 +108,8 @@ class Counts(Cases):
                 self.assertFalse(any(name.startswith("proftrace_") for name in names), names)
 
     def test_of_a_library_opened_later_alone(self):
-        """Then the programs at regions are loaded while the target runs."""
+        """If only a library that is opened later has the region, the programs at regions are loaded
+        while the target runs."""
         for tier in harness.working("session", "uprobe_multi", "trace_event"):
             with self.subTest(tier=tier):
                 document, done = self.profile_command(
@@ -222,10 +224,10 @@ class Choosing(Cases):
         self.assertEqual({f["kind"] for f in functions.values()}, {"region"})
         self.assertEqual([s["kind"] for s in functions["inner"]["sites"]].count("begin"), 2)
         self.assertEqual([s["kind"] for s in functions["marked"]["sites"]], ["mark"])
-        # What a call would overwrite is left alone.
+        # A nop is not made a call where the call would overwrite something.
         self.assertEqual({s["site"] for s in functions["late"]["sites"]}, {"nop"})
         text = self.run_proftrace("-l", *REGIONS, program("regions")).stdout
-        # It forks: of none the kernel may make a call.
+        # The program forks: the kernel may make a call of none of these nops.
         self.assertRegex(text, r"nop +region +regions +\[inner\]  \(the probe's nop\)")
         self.assertNotIn("nop5", text)
 
@@ -251,13 +253,14 @@ class Values(Cases):
         self.assertEqual(seen, steps)
 
     def test_an_end_in_a_callee(self):
-        """What is read does not matter to it, unless it decides what is recorded."""
+        """Values that are only recorded do not keep an end from being seen in a callee."""
         document, done = self.profile_command("regions", 20, options=(
             *REGIONS, "-A", "region:handed(arg1)"))
         self.assert_exact(document, done)
 
     def test_conditions(self):
-        """What meets none is not recorded, nor does its end end anything; its steps are."""
+        """A region that does not meet the condition is not recorded, and its end ends nothing; the
+        steps within are recorded."""
         for condition in "arg2 == 1", "region:request: arg2 == 1":
             with self.subTest(condition):
                 document, requests, steps = self.run_requests("-A", "region:request(arg2)",
@@ -373,8 +376,8 @@ class Probes(Cases):
         self.assertIn("probes:shop:order__start", done.stderr)
 
     def test_nothing_matches_so_far(self):
-        """What no provider has that is there may come with a library; and what there is is listed
-        once."""
+        """A pattern for a provider that is not there may match a library that is loaded later;
+        probes that are there are listed once."""
         done = self.run_proftrace("--usdt", "hop:*", "--usdt", "shop:ordr*", "-F", "main", "--",
                                   program("probes"), 1)
         self.assertIn("'hop:*': nothing matches yet", done.stderr)
@@ -409,7 +412,7 @@ class Probes(Cases):
             with self.subTest(options):
                 document, done = self.profile_command(path, options=("--usdt", "shop:*", *options))
                 self.assert_counts(document, done.counts, done)
-        # They are regions, so that no pattern for those is without any.
+        # These probes are regions, so no pattern for regions is without any.
         document, done = self.profile_command(path, options=("--usdt", "shop:*", *REGIONS))
         self.assertEqual(self.calls(document), {"shop:hit": 100})
         self.assertNotIn("matches", done.stderr)

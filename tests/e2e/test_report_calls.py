@@ -38,7 +38,8 @@ class Formats(test_speedscope.Reader, test_chrome.Reader, test_perfetto.Reader,
         return {name: sums for name, sums in threads.items() if sums}
 
     def nest(self, events):
-        """The same of (begins, when, name, off the CPU), which must be balanced and in order."""
+        """Sums up (begins, when, name, off the CPU) by path; the events must be balanced and in
+        order."""
         sums, stack, last = {}, [(0, 0)], 0
         for begins, at, name, off_ns in events:
             self.assertLessEqual(last, at)
@@ -64,7 +65,7 @@ class Formats(test_speedscope.Reader, test_chrome.Reader, test_perfetto.Reader,
         return threads
 
     def test_json(self):
-        """There is every call, and nothing is lost."""
+        """Every call is there, and nothing is lost."""
         document = self.recording.document
         harness.TestCase.check(harness.TestCase(), document)
         accounting = document["accounting"]
@@ -76,7 +77,7 @@ class Formats(test_speedscope.Reader, test_chrome.Reader, test_perfetto.Reader,
         self.assert_same(self.joined((name, self.nest((*event, 0) for event in events))
                                      for name, events in self.chrome_events(trace)),
                          self.calls(with_off=False))
-        # And as another reads it.
+        # Compare the file as speedscope reads it, too.
         self.assert_same(self.joined(self.chrome_in_speedscope(path, trace)), self.raw_self())
 
     def test_perfetto(self):
@@ -116,7 +117,7 @@ class Formats(test_speedscope.Reader, test_chrome.Reader, test_perfetto.Reader,
                                      for path, ns, off_ns in db.execute(ALL_CALLS)), self.calls())
 
     def test_page(self):
-        """What its timeline is given, and the first call that it shows."""
+        """Checks the data of the page's timeline, and the first call that the page shows."""
         path, _ = self.write("html", "x.html")
         data, numbers, callers = self.data_of(path), [], [0]
         names = [name or "[unknown]" for name in data["functions"]["name"]]

@@ -23,13 +23,13 @@ from test_speedscope import WEIGHTS
 
 
 def folded_name(function):
-    """As folded stacks have it, which know no escapes."""
+    """A name as folded stacks have it, which know no escapes."""
     name = re.sub(r" (\d[\d.]*)$", r"_\1", frame_name(function).replace(";", ":"))
     return name.lstrip("# ").rstrip(" ")
 
 
 def calls_text(function):
-    """As the page has it."""
+    """The number of calls as the page shows it."""
     source = sample.estimate(function)["source"]
     if source == "sample" and not function["calls"]:
         return "-"
@@ -97,7 +97,7 @@ class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
         self.check_callgrind_calls()
 
     def test_firefox(self):
-        """Its own sums of functions; and of paths, to the nanosecond."""
+        """Compares Firefox's own sums of functions; and of paths, to the nanosecond."""
         path, written, document = self.load_firefox()
         self.check_firefox_categories(written, document)
         self.check_firefox_functions(path, document, "self_ns", 1e6)
@@ -132,10 +132,10 @@ class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
             requestAnimationFrame(look)""", grid)
 
     def test_page(self):
-        """What its tables show."""
+        """Compares the page's tables."""
         path, document = self.write("html", "x.html")
         self.check_data(self.data_of(path), document)
-        # Of a long table much is seen at once.
+        # A high window shows many rows of a long table at once.
         self.browser.open(path, height=6000)
         self.check_function_table(document)
         self.check_tree_table(document)
@@ -223,7 +223,7 @@ class Sources(Formats, recordings.TestCase):
                 if f["file"]}
 
     def test_places(self):
-        """There the source has the function's name."""
+        """The source has the function's name at the place that a format gives."""
         places = self.places()
         self.assertLessEqual({"main", "session", "Queue::submit"},
                              {re.sub(r"\(.*| .*", "", name) for name in places})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the budget has dropped comes back: calls are exact again from then on."""
+"""Functions that the budget has dropped come back: their calls are exact again from then on."""
 
 import json
 

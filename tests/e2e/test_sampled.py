@@ -54,14 +54,14 @@ class Sampled(harness.TestCase):
         return found
 
     def check_sampled(self, document):
-        """What holds for each."""
+        """Checks rules that hold for every document with samples."""
         accounting = document["accounting"]
         placed = self.placed(document)
         self.assertGreater(placed, 0)
         nodes = list(harness.nodes_of(document))
         self.assertEqual(sum(node["samples"] for node, _, _ in nodes), placed, accounting)
         self.assertEqual(sum(accounting.get(f"samples_{end}", 0) for end in IN_TREE), placed)
-        # One may meet the program as it begins, in code whose mapping is not known yet.
+        # A sample may meet the program as it begins, in code whose mapping is not known yet.
         self.assertLessEqual(placed - accounting["samples_whole"], max(1, 0.02 * placed),
                              accounting)
         for what in (document["functions"], [node for node, _, _ in nodes]):
@@ -80,8 +80,8 @@ class Sampled(harness.TestCase):
                 self.assertEqual(function["source"], "sample", function)
 
     def check_tree(self, document, counts):
-        """What has no name is code whose mapping was not known yet, as the program began, or the
-        dynamic linker's."""
+        """Checks paths and counts. Code without a name is the dynamic linker's, or code whose
+        mapping was not known yet as the program began."""
         self.assert_counts(document, counts)
         self.check_sampled(document)
         paths = self.paths(document)

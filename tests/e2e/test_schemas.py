@@ -40,7 +40,7 @@ class Schemas(harness.TestCase):
         return path
 
     def documents(self):
-        """One of each kind, with sessions, values, lines and regions among them."""
+        """Yields a document of each kind, with sessions, values, lines and regions among them."""
         yield self.json("-l", "-f", "json", "-F", "region:*", "--", program("regions"))
         yield self.json("-l", "-f", "json", "--lines", "timed", "--", program("lines_time"))
         lined = self.record("--lines", "timed", "--", program("lines_time"), 20)
@@ -67,8 +67,9 @@ class Schemas(harness.TestCase):
             schemas.check(document)
 
     def test_each_stands_alone(self):
-        """It has a name of its own, and refers to no other file: a validator that is given nothing
-        but that file finds all. What several of them define is the same in each."""
+        """A schema has a name of its own, and refers to no other file: a validator that is given
+        nothing but that file finds all. Definitions that several schemas have are the same in
+        each."""
         defined = {}
         for kind in schemas.KINDS:
             text = (schemas.FOLDER / f"{kind}.json").read_text(encoding="utf-8")

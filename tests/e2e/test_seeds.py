@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What was open when tracing began: exact calls stand below it, up to the thread's begin."""
+"""Functions that were open when tracing began: exact calls stand below them, up to the thread's
+begin."""
 
 import json
 import os
@@ -28,8 +29,8 @@ ROOTS = {"_start", "clone", "clone3", "__clone", "__clone3", "thread_start"}
 
 class Seeds(harness.TestCase):
     def paths(self, document, name):
-        """As paths_to(), from the program's own code on, which libc's is around: its functions have
-        many names, or none without debug information."""
+        """Returns the paths of paths_to() from the program's own code on. Around that is libc's
+        code, whose functions have many names, or none without debug information."""
         found = {}
         for path, calls in harness.paths_to(document, name).items():
             first = min(path.index(own) for own in OWN if own in path)
@@ -55,8 +56,8 @@ class Seeds(harness.TestCase):
         self.check_exact(document, done)
 
     def test_all_functions(self):
-        """What was open and has probes is shown as long as it was open, and then as it is called.
-        """
+        """A function with probes that was open at the start is shown around calls as long as it is
+        open, and then where it is called."""
         document, done = self.profile_pid("seeds", TIMES, options=("-F", "seeds:*"))
         self.assertEqual(self.paths(document, "handle"), {
             ("server", "serve", way, "handle"): TIMES // 2 for way in ("by_odd",

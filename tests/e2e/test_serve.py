@@ -201,7 +201,7 @@ class Figures(Case):
 
 
 class Requests(Case):
-    """What comes from strangers; and that the run knows nothing of it."""
+    """Requests of strangers; the run hears nothing of them."""
 
     def test_token(self):
         run = self.serving(*FUNCTIONS)
@@ -261,7 +261,7 @@ class Requests(Case):
         # A number that no function has lets go as well.
         self.assertTrue(harness.poll(lambda: zoom("99999999", Origin=site) == 204))
         until(lambda p: not p["zoom"]["zoomed"])
-        # Too many at once are refused, and the run goes on.
+        # Too many wishes at once are refused, and the run goes on.
         answers = {zoom("none", Origin=site) for _ in range(50)}
         self.assertLessEqual(answers, {204, 503})
         self.end(run)
@@ -279,7 +279,7 @@ class Requests(Case):
         self.end(run)
 
     def raw(self, data):
-        """What the server answers to that, up to its end."""
+        """Returns all that the server answers to these bytes."""
         with socket.create_connection((self.address.hostname, self.address.port),
                                       timeout=harness.TIMEOUT) as connection:
             try:
@@ -315,7 +315,7 @@ class Requests(Case):
         self.assertEqual(self.end(run).stderr.count("warning"), 0)
 
     def test_slow_readers(self):
-        """They keep nobody waiting, and what they have missed they do not get."""
+        """Slow readers keep nobody waiting, and do not get the updates that they have missed."""
         run = self.serving("-i", "0.05")
         slow = self.stream()
         fast = self.stream()
@@ -339,7 +339,8 @@ class Requests(Case):
         self.assertEqual(status["Uid"].split(), ["65534"] * 4)
         self.assertEqual(int(status["CapEff"], 16) | int(status["CapPrm"], 16), 0)
         self.assertEqual((status["NoNewPrivs"], status["Seccomp"]), ("1", "2"))
-        # Of the run's files it has none: nothing to read, two to write nowhere, and what it serves.
+        # The server has none of the run's files: it has nothing to read, two descriptors that write
+        # nowhere, and those that it serves with.
         self.assertTrue({os.readlink(f"/proc/{server}/fd/{fd}").split(":")[0]
                          for fd in os.listdir(f"/proc/{server}/fd")} <=
                         {"/dev/null", "pipe", "socket", "anon_inode"})
@@ -467,7 +468,7 @@ class Page(Case):
         self.assertTrue(self.browser.wait(lambda: self.word_calls() > before[0]))
         self.end(run)
         self.wait_text("#live", "^the run has ended")
-        # Nothing is asked for but the page and its events.
+        # The page asks for nothing but itself and its events.
         asked = {urllib.parse.urlsplit(url).path for url in self.browser.requests()
                  if not url.startswith("data:")}
         self.assertEqual(asked, {self.address.path, self.address.path + "events"})

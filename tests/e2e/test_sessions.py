@@ -47,7 +47,7 @@ def requests_of(done):
 
 
 def calls_of(nodes):
-    """Of a forest of single calls: (the call, its caller), callers first."""
+    """Yields (call, caller) of each call in a forest of single calls, callers first."""
     stack = [(node, None) for node in nodes]
     while stack:
         node, caller = stack.pop()
@@ -222,13 +222,13 @@ class Sessions(harness.TestCase):
                                  "-f", name, recording).stdout
                 self.assertRegex(text, r"(?m)^ +200 +0 .* handle$")
                 self.assertIn("the slowest of handle", text)
-                # One in ten sleeps there, which is why it is slow.
+                # One session in ten sleeps in look_up, which makes it slow.
                 self.assertRegex(text, r"(?m)^p99 sessions take .* longer: .*sleeping in `look_up`")
                 self.assertIn("what makes sessions slow", text)
                 self.assertRegex(text, r"(?m)\+.*%  handle > look_up$")
 
     def test_links_in_vain(self):
-        """They are said, and nothing else is lost."""
+        """Links that match nothing are reported, and nothing else is lost."""
         path, done = self.live("--session", "handle", "--link", "submit(arg1) -> run(arg1)",
                                *FUNCTIONS, command=(program("requests"), "2", "20", "2"))
         self.assertIn(f"never matched: {done.counts['submit']} calls of submit, "
@@ -396,7 +396,8 @@ class Sessions(harness.TestCase):
         tracing.wait_tracing()
         for i in range(50):
             self.assertEqual(ask(f"UNLINK set{i}"), b":1\r\n")
-        # One behind the other: once the next one has been freed, all before have ended.
+        # The requests come one behind the other: once the next set has been freed, all tasks before
+        # have ended.
         for i in range(50, 52):
             self.assertTrue(harness.poll(nothing_pends, harness.TIMEOUT))
             self.assertEqual(ask(f"UNLINK set{i}"), b":1\r\n")
@@ -448,7 +449,7 @@ class Page(test_page.Reader, harness.TestCase):
         return json.loads(done.stdout)
 
     def table(self, name):
-        """Its cells, as [what they show, the exact figure]."""
+        """Returns the cells of a table, as [the text shown, the exact figure]."""
         return self.browser.run("""
             return [...document.querySelectorAll(`.sessions .${arguments[0]} tbody tr`)].map(
                 (row) => [...row.cells].map((cell) => [cell.textContent, cell.title]))""", name)
@@ -472,8 +473,8 @@ class Page(test_page.Reader, harness.TestCase):
         self.assertEqual(row[7][0], "handle")
 
     def expected_reasons(self, document):
-        """What the page has to say, from the sums of the JSON: each as slow, usual, more, off the
-        CPU, and the path."""
+        """Returns the rows that the page has to show, from the sums of the JSON: slow, usual, more
+        and off the CPU of each path, and the path."""
         group, = document["sessions"]
         slow, usual = group["slow"], group["usual"]
         rows = []
@@ -499,7 +500,8 @@ class Page(test_page.Reader, harness.TestCase):
         return rows
 
     def check_slowest(self, document):
-        """Their times, and of each the paths with most time of their own."""
+        """Checks the times of the slowest sessions, and of each the paths with most time of their
+        own."""
         rows = self.table("slowest")
         names = {f["id"]: f["name"] for f in document["functions"]}
         for number, session in enumerate(document["sessions"][0]["slowest"], 1):
@@ -537,7 +539,8 @@ class Page(test_page.Reader, harness.TestCase):
                 for session in document["sessions"][0]["slowest"]]
 
     def test_why_sessions_are_slow(self):
-        """One in ten sleeps in look_up; from there to the flame graph and the timeline."""
+        """One session in ten sleeps in look_up; from there the page leads to flame graph and
+        timeline."""
         document = self.page(("4", "50"), "--slowest", "7", "--session-id", "arg1")
         first = document["sessions"][0]["slowest"][0]
         self.assertIn(f"session 1 id {first['id']} ", self.table("slowest")[0][3][0])

@@ -33,7 +33,7 @@ class Slo(harness.TestCase):
         return done
 
     def recordings(self, folder):
-        """Whole ones: nothing else is left there."""
+        """Returns the recordings in the folder; they are whole, and nothing else is left there."""
         names = sorted(os.listdir(folder))
         for name in names:
             self.assertRegex(name, r"^[0-9]{10}-[0-9TZ]{16}\.data$")
@@ -59,7 +59,7 @@ class Slo(harness.TestCase):
         shown = self.report(recordings[0], "--session", "handle", "-f", "tree")
         self.assertEqual(shown.status, 0, shown)
         self.assertIn("wait_for_disk", shown.stdout)
-        # What came before is there, too.
+        # The recording begins before the moment at which the rule was broken.
         shown = self.report(recordings[0], "--range", "0..10ms", "-f", "json")
         self.assertEqual(shown.status, 0, shown)
         self.assertNotIn("incomplete", shown.stderr)
@@ -107,7 +107,7 @@ class Slo(harness.TestCase):
         self.end(target, tracer)
 
     def test_few_calls(self):
-        """Nothing is said where nothing is known."""
+        """A rule that too few calls can judge is not called broken."""
         target, tracer, folder = self.start("-d", "1", rule="main: p99 < 1us")
         done = tracer.finish()
         target.finish()

@@ -32,8 +32,9 @@ class Cases(harness.TestCase):
 
 class Plan(Cases):
     def test_which_they_are(self):
-        """Others keep their place on the stack, also where a function ends them that is called by
-        the one that begins them, or exceptions leave the scope."""
+        """Only some regions are spans. Others keep their place on the stack, also where the
+        function that ends them is called by the one that begins them, or exceptions leave the
+        scope."""
         for name, spans in (("spans", SPANS), ("regions", set()), ("regions-plain", set()),
                             ("region_values", set()), ("region_throws", set())):
             with self.subTest(name):
@@ -85,7 +86,7 @@ class Recording(Cases):
             self.assertGreater(nap["off_ns"], 0)
 
     def test_formats(self):
-        """Those without threads have frames for spans, or tracks."""
+        """Formats without threads show spans as frames, or as tracks."""
         recording = self.path("recording")
         done = self.verb("record", "--calls", "-o", recording, *UNLIMITED, "--", program("spans"),
                          2)

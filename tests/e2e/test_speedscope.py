@@ -43,7 +43,7 @@ class Speedscope(Reader, sample.TestCase):
         return expected
 
     def test_paths(self):
-        """Of whatever kind."""
+        """Compares paths by each kind of weight."""
         for weight, figure, unit in WEIGHTS:
             self.check_speedscope(weight, figure, unit)
 
@@ -64,7 +64,7 @@ class Speedscope(Reader, sample.TestCase):
                          self.weights(document, "self_ns", frame_name))
 
     def test_single_calls(self):
-        """As they nest, in order of time."""
+        """Single calls are events that nest, in order of time."""
         written, saved, document = self.open_speedscope("-c")
         self.assertEqual({profile["type"] for profile in written["profiles"]}, {"evented"})
         self.assertEqual({profile["unit"] for profile in saved["profiles"]}, {"nanoseconds"})

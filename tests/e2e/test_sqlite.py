@@ -27,7 +27,7 @@ def open_database(test, path):
 
 
 def examples():
-    """Those of the documentation."""
+    """Returns the queries that the documentation shows."""
     with open(DOCS, encoding="utf-8") as file:
         return re.findall(r"```sql\n(.*?)```", file.read(), re.S)
 

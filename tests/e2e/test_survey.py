@@ -39,8 +39,8 @@ class Survey(harness.TestCase):
         return {drop["name"]: drop for drop in document["dropped"]}
 
     def test_what_is_hot_is_never_traced(self):
-        """What would be over the budget is known before the start, so none of it is paid for in
-        the run, and all else is exact from its start on."""
+        """A function that would be over the budget is known before the start: the run pays nothing
+        for it, and all other functions are exact from the start on."""
         document, _ = self.run_busy(*LIMITED, *NAMED)
         drop = self.drops(document)["hot"]
         self.assertEqual((drop["at_ns"], drop["sampled"]), (0, 0))
@@ -61,7 +61,7 @@ class Survey(harness.TestCase):
         self.assertEqual(self.count(document, "rare"), 12)
 
     def test_many_processes(self):
-        """One stands for all; and what is exact is so in each."""
+        """One process is surveyed for all; functions that stay exact are so in each process."""
         targets = [self.target("hot", 1) for _ in range(6)]
         for target in targets:
             target.go()

@@ -51,7 +51,8 @@ class Survival(harness.TestCase):
         self.check_same("exchange")
 
     def arcs(self, prefix):
-        """Who was called from where how often, as gprof's file has it: see gmon_out.h of libc."""
+        """Returns how often each function was called from where, by gprof's file: see gmon_out.h of
+        libc."""
         (path,) = glob.glob(prefix + ".*")
         with open(path, "rb") as file:
             data = file.read()

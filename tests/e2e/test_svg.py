@@ -66,7 +66,8 @@ class Svg(harness.TestCase):
             g.dispatchEvent(new MouseEvent('click'));""", name)
 
     def test_all_text_is_in_the_picture(self):
-        """Also what estimates come from, which may be long."""
+        """All text is in the picture, also the line on the source of estimates, which may be
+        long."""
         self.open("sampled", "300", options=("--max-overhead", "5", "--sample-rate", "997"))
         self.browser.open(self.report("svg"))
         texts = self.browser.run("""

@@ -101,7 +101,8 @@ class Gate(Switched):
             target.finish()
 
     def test_calls_open_at_the_switch(self):
-        """They end with the switch, whenever they return, and are not charged for the pause."""
+        """Calls that are open at the switch end with it, whenever they return, and are not charged
+        for the pause."""
         for release_on in (False, True):
             target, tracer = self.steps()
             target.step("hold")
@@ -201,7 +202,7 @@ class Gate(Switched):
         self.assertGreaterEqual(document["paused_ns"], 300_000_000)
 
     def test_skip_and_a_signal_before(self):
-        """Whoever has switched by hand has the last word."""
+        """After somebody has switched by hand, --skip switches no more."""
         target, tracer = self.steps("--skip", "4s", "-d", "5")
         self.says(tracer, OFF)
         self.switch(tracer, ON)
@@ -240,7 +241,7 @@ class Detached(Switched):
         target.step("5")
         self.switch(tracer, ON)
         self.assertTrue(self.own_text(target))
-        # One that was made to wait for a grace period is being closed: fork_lock.h.
+        # A link that had to wait for a grace period is being closed: fork_lock.h.
         self.assertTrue(harness.poll(lambda: len(self.links(keeper)) == len(linked)), linked)
         target.step("7")
         document = self.document(tracer.interrupt())
@@ -274,7 +275,7 @@ class Detached(Switched):
         self.assert_counts(self.document(tracer.finish()), counts)
 
     def test_with_a_budget(self):
-        """What it has dropped stays so, and what it keeps is counted anew."""
+        """A function that the budget has dropped stays dropped, and the others are counted anew."""
         target = self.target("busy", "2")
         tracer = self.process(harness.PROFTRACE, "-f", "json", "--max-overhead", "1", "-p",
                               target.pid)
@@ -311,7 +312,8 @@ class Detached(Switched):
         self.assertEqual(self.outer_inner(document), (7, 7))
 
     def test_files_loaded_while_it_is_off(self):
-        """They are planned meanwhile, and traced when tracing is switched on."""
+        """Files that are loaded while tracing is off are planned at once, and traced when it is
+        switched on."""
         target, tracer = self.steps("-F", "draw", "-F", "libshapes.so:shape_*", name="late")
         self.switch(tracer, OFF)
         self.says(tracer, OUT)
@@ -360,7 +362,8 @@ class Snapshots(Switched):
         self.assertEqual(len(texts[0]), len(texts[2]))
 
     def test_links_in_the_place_of_their_files(self):
-        """Whoever may write to the folder could have root write to any file."""
+        """Links in place of the run's files are not followed: another user who may write to the
+        folder could have root write to any file."""
         out, others = self.path("out.csv"), self.path("others")
         with open(others, "w", encoding="utf-8") as file:
             file.write("kept")

@@ -13,7 +13,7 @@ from harness import program
 
 ROUNDS = 5
 MANY = 1300  # files, of which not all find room
-# What has the same number in each run, and in a run without rounds none.
+# System calls with the same number of calls in each run, and with none in a run without rounds.
 KNOWN = ("getppid", "rmdir", "preadv", "vfork", "wait4", "clone", "clone3")
 
 
@@ -35,7 +35,7 @@ class SystemCalls(harness.TestCase):
         found = system_calls(document)
         # The last one ends the program, behind its words.
         calls["exit_group"] += 1
-        # What a signal has interrupted is another call when it begins anew.
+        # A call that a signal has interrupted counts as another call when it begins anew.
         told = found["readv"]["errors"]
         self.assertEqual(found["readv"]["calls"] - calls.pop("readv"),
                          told["ERESTARTSYS"] - errors.pop(("readv", "EINTR")))
@@ -59,7 +59,7 @@ class SystemCalls(harness.TestCase):
                     names[key] = names.get(key, 0) + node["calls"]
         self.assertEqual(names[("fail", "[rmdir]")], ROUNDS * 50)
         self.assertEqual(names[("[rmdir]", "[ENOENT]")], ROUNDS * 50)
-        # Other backends take the probes of such functions out of children.
+        # Other backends take the probes of functions that make such calls out of children.
         by_child = 50 if harness.working("session") else 0
         self.assertEqual(names[("ask", "[getppid]")], ROUNDS * (50 + 3 * 50 + by_child))
         self.assertEqual(names[("make_children", "[vfork]")], ROUNDS)
@@ -159,7 +159,8 @@ class SystemCalls(harness.TestCase):
         self.check_files("--sample-rate", "97")
 
     def test_more_files_than_names(self):
-        """There is room for 1024; what finds none is counted."""
+        """There is room for 1024 names of files; calls on further files are counted as without a
+        name."""
         os.makedirs(self.path("deep/er"))
         result = self.path("result.json")
         done = self.process(harness.PROFTRACE, "--syscalls", "-F", "*", "-o", result, "--",

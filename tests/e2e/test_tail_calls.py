@@ -42,12 +42,13 @@ class TailCalls(harness.TestCase):
         self.assertIn("handle(int) can end by a jump to another function", done.stderr)
 
     def test_what_goes_on(self):
-        """What a jump leads to belongs to the session, until it returns; what is thrown ends both,
-        and what has the same place on the stack then is its caller's."""
+        """The function to which a session's last jump leads belongs to the session, until it
+        returns. An exception ends both; a later call at the same place of the stack is its
+        caller's."""
         self.check_jumps()
 
     def test_what_goes_back(self):
-        """Nor does a session go on in what its caller calls after longjmp()."""
+        """A session does not go on in calls that its caller makes after longjmp()."""
         for exits in "auto", "sites":
             document, done = self.session_run("--session", "handle", "-F", "*",
                                               f"--exits={exits}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whom to profile: PIDs, files, commands; other mount namespaces, deleted and replaced files."""
+"""Targets: PIDs, files, commands; other mount namespaces, deleted and replaced files."""
 
 import json
 import os
@@ -48,7 +48,8 @@ class Pids(harness.TestCase):
         self.assert_counts(document, counts)
 
     def test_code_of_a_file_that_is_no_elf_file(self):
-        """It is left alone; what is mapped besides, above it and later, is traced."""
+        """Code of a file that is no ELF file is left alone; files that are mapped besides, above it
+        and later, are traced."""
         options = ("-F", "libshapes.so:*", "-F", "draw")
         target = self.target("shapes-foreign", 9)
         tracer = self.proftrace("-f", "json", *options, "-p", target.pid).wait_tracing()
@@ -74,7 +75,7 @@ class Pids(harness.TestCase):
         self.check_calc(target)
 
     def test_replaced_program(self):
-        """Another file under the same name: the running one is meant."""
+        """Another file now has the program's name: the running one is meant."""
         path = self.copy(program("calc-pie"))
         target = self.target(path)
         os.rename(self.copy(program("recursion")), path)
@@ -93,7 +94,7 @@ class Pids(harness.TestCase):
         self.assertIn(told, done.stderr, str(done))
 
     def test_other_mount_namespace(self):
-        """The same path names another file out here."""
+        """In the target's mount namespace the path names another file than out here."""
         path = self.copy(program("recursion"), "same")
         inside = self.copy(program("calc-pie"), "inside")
         script = 'mount --bind "$1" "$2" && exec "$2" --wait 10'
@@ -128,7 +129,7 @@ class Pids(harness.TestCase):
         self.assertEqual(target.finish().counts, {"outer": 7, "inner": 7})
 
     def test_copied_code(self):
-        """Who dies of a probe in a copy of its code is told of, and why."""
+        """A target that dies of a probe in a copy of its code is reported, with the reason."""
         for whom in ("-p", "-x"):
             with self.subTest(whom=whom):
                 target = self.target("copies")
@@ -196,7 +197,8 @@ class Files(harness.TestCase):
         self.assertEqual(self.count(document, "main"), 50)
 
     def test_cpu_time_before_the_start(self):
-        """What a process has had by then is none of the run's, whether it lives on or ends."""
+        """CPU time that a process had used before the start is none of the run's, whether the
+        process lives on or ends."""
         for ends in False, True:
             with self.subTest(ends=ends):
                 path = self.copy(program("ends"), f"ends-{ends}")
@@ -220,7 +222,8 @@ class Files(harness.TestCase):
                 target.kill()
 
     def test_cpu_time_of_processes_that_have_ended(self):
-        """Also where the thread that ends last has called nothing, and where two end at once."""
+        """CPU time counts also where the thread that ends last has called nothing, and where two
+        end at once."""
         for how in "idle", "together":
             with self.subTest(how):
                 tracer = self.proftrace("-f", "json", "-F", "work", "-x", program("ends"))
@@ -246,7 +249,8 @@ class Commands(harness.TestCase):
             self.assertEqual(document["target"]["command"], [program("calc-pie"), "5", str(status)])
 
     def test_asks_its_parent_to_trace_it(self):
-        """It stops at each signal then, and we are the parent."""
+        """A program that asks its parent to trace it stops at each signal, and we are that
+        parent."""
         for more in (), ("again",):
             with self.subTest(more):
                 document, done = self.profile_command("asks_parent", 3, *more)
@@ -355,7 +359,7 @@ class Commands(harness.TestCase):
         done = self.run_proftrace(*traced)
         self.assertEqual(done.stdout, plain.stdout.decode(), str(done))
 
-        # As nohup and shells' background jobs have it.
+        # nohup and shells' background jobs have signals ignored.
         def ignore():
             for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(number, signal.SIG_IGN)

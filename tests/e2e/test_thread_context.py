@@ -46,7 +46,7 @@ class ThreadContext(harness.TestCase):
             self.assertEqual(self.ids_of(document), said)
 
     def test_regions(self):
-        """Those of a program may be sessions, too."""
+        """Regions of a program may be sessions with such an id, too."""
         document, done = self.document("-F", "region:request", "--session", "region:request",
                                        command=(program("thread_context"),))
         group, = document["sessions"]
@@ -54,7 +54,7 @@ class ThreadContext(harness.TestCase):
                          collections.Counter(self.requests_of(done.stdout).values()))
 
     def test_another_id(self):
-        """What was asked for is the id, and nothing else is read."""
+        """With --session-id that value is the id, and no thread context is read."""
         document, done = self.document("-F", "handle", "--session", "handle", "--session-id",
                                        "arg1", command=(program("thread_context"), "1"))
         self.assertEqual(self.ids_of(document),
@@ -110,7 +110,8 @@ class ThreadContext(harness.TestCase):
             return done, said, json.load(file)
 
     def test_of_a_library(self):
-        """Which the dynamic linker has put somewhere: of commands, and of what runs already."""
+        """The thread's context is in a library, where the dynamic linker has put it: of commands,
+        and of processes that run already."""
         document, done = self.document("-F", "handle", "-A", "handle(arg1)", "--session", "handle",
                                        command=(program("thread_context-linked"),))
         self.assertEqual(self.ids_of(document), self.requests_of(done.stdout))

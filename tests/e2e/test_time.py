@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is said of times: corrected and raw, on and off the CPU, and how calls are distributed."""
+"""Times: corrected and raw, on and off the CPU, and the distributions of calls."""
 
 import re
 import time
@@ -41,7 +41,7 @@ class Times(harness.TestCase):
         accounting = document["accounting"]
         distributed = sum(calls for function in document["functions"]
                           for _, _, calls in function["histogram"])
-        # Of calls that were unwound it is not known how long they took.
+        # The duration of a call that was unwound is not known.
         self.assertEqual(distributed + accounting["undistributed"], accounting["returned"])
 
     def test_identities(self):
@@ -81,7 +81,7 @@ class Times(harness.TestCase):
         outer, inner = (self.function(document, name) for name in ("outer", "inner"))
         self.assertGreaterEqual(inner["off_self_ns"], waited)
         self.assertGreaterEqual(inner["total_ns"], inner["off_ns"])
-        # Its callee's waiting is not its own, but is in its inclusive time.
+        # Waiting of the callee is in the caller's inclusive time, not in its own.
         self.assertEqual(outer["off_ns"], outer["off_self_ns"] + inner["off_ns"])
         self.assertEqual((outer["calls"], inner["calls"]), (1, 1))
 

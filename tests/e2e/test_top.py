@@ -111,7 +111,8 @@ class Top(harness.TestCase):
         self.quit()
 
     def test_zoom(self):
-        """What was dropped is exact while it is looked at, and what it calls as far as it fits."""
+        """A dropped function is exact while the user looks at it, and so are the functions that it
+        calls, as far as these fit the budget."""
         self.start()
         self.wait_for(r"\bparse\*")
         self.press("/")
@@ -185,7 +186,7 @@ class Top(harness.TestCase):
                          "is new each second\n")
 
     def test_unknown_terminal(self):
-        """Nothing is attached then."""
+        """With a terminal of an unknown kind nothing is attached."""
         for kind in "", "no-such-terminal", "dumb":
             done = self.process("script", "-qec", f"{PROFTRACE} top -p {self.target_process.pid}",
                                 "/dev/null", env={**os.environ, "TERM": kind},

@@ -38,7 +38,8 @@ def events_of(pid):
 
 
 def dirty(target):
-    """What differs from the file in the program's own code; other files may have others' probes."""
+    """Returns the differences of the program's own code from its file; other files may have probes
+    of other profilers."""
     return [line for line in harness.dirty_text(target.pid) if line.endswith(target.argv[0])]
 
 
@@ -54,7 +55,7 @@ class Cases(harness.TestCase):
 
 
 class Counts(Cases):
-    """As test_counts.Counts, of fewer programs."""
+    """The cases of test_counts.Counts, with fewer programs."""
     untraced_runs = {}
     untraced = test_counts.Counts.untraced
     check_case = test_counts.Counts.check_case
@@ -159,7 +160,7 @@ class Events(Cases):
         self.assert_counts(self.document(tracers[0].finish()), done.counts, done)
 
     def test_others_do_not_count(self):
-        """Of two processes of one program, the one that was asked for."""
+        """Of two processes of one program only the chosen one counts."""
         target, other = self.target("calc-pie", 7), self.target("calc-pie", 9)
         tracer = self.proftrace("-f", "json", *OPTIONS, "-p", target.pid).wait_tracing()
         for process in (other, target):

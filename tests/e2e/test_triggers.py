@@ -108,7 +108,7 @@ class Triggers(Switched):
         self.assertEqual(self.calls(document), {"work": 12, "step": 12})
 
     def test_until_just_before_the_end(self):
-        """Nobody has looked yet when the run ends."""
+        """The function is called so late that nobody has looked before the run ends."""
         target, tracer = self.traced("--until", "finish")
         target.step("work 5")
         target.step("finish 1")

@@ -10,9 +10,10 @@ import harness
 from harness import program
 
 LIMIT = 500_000  # half of what is allowed; the largest program takes 285,000
-# For all programs of a default run, which take 78,000 for this target: 0.1 s of the start. Where a
-# function of many ways is inlined, the verifier looks at what follows once for each of them, and
-# the programs of a default run once took 133,000 (see ONCE_UNLESS_WALKED in bpf/).
+# Limit for all programs of a default run together, which take 78,000 instructions for this target:
+# 0.1 s of the start. Where a function of many ways is inlined, the verifier looks at what follows
+# once for each of them, and the programs of a default run once took 133,000 (see ONCE_UNLESS_WALKED
+# in bpf/).
 START_LIMIT = 100_000
 
 
@@ -27,7 +28,7 @@ class Verifier(harness.TestCase):
         tracer = self.proftrace("-f", "json", *options, "-p", target.pid).wait_tracing()
         found = []
         for path in glob.glob(f"/proc/{harness.keeper_of(tracer)}/fdinfo/*"):
-            # Others than programs come and go.
+            # Other objects than programs may come and go.
             with contextlib.suppress(FileNotFoundError), open(path, encoding="ascii") as file:
                 found += map(int, re.findall(r"^verified_insns:\s*(\d+)$", file.read(), re.M))
         target.go()
@@ -36,7 +37,7 @@ class Verifier(harness.TestCase):
         return found
 
     def test_far_from_the_limit(self):
-        """Of programs for this kernel, and of those for older ones."""
+        """Checks the programs for this kernel, and those for older ones."""
         best = harness.examined()["backend"]
         for tier in best, "trace_event_basic":
             for options in self.RUNS:
@@ -46,7 +47,8 @@ class Verifier(harness.TestCase):
                     self.assertLess(max(found), LIMIT)
 
     def test_start_is_cheap(self):
-        """What a default run loads, return probes and all, is looked at in little time."""
+        """The verifier takes little time for the programs of a default run, return probes and
+        all."""
         best = harness.examined()["backend"]
         self.assertLess(sum(self.looked_at("--tier", best)), START_LIMIT)
 

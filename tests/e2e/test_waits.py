@@ -31,8 +31,8 @@ class Waits(harness.TestCase):
                    if any(path[i:i + len(names)] == names for i in range(len(path))))
 
     def check_waits(self, document, counts):
-        """What the program's own clock says. That counts being preempted, too, and what a host takes
-        of the machine's processors, which is no wait in there."""
+        """Compares waits with the program's own clock. That clock counts preemption as well, and
+        the time that a host takes of the machine's processors, which is no wait in the machine."""
         waited = self.waited(document)
         self.assertEqual(self.function(document, "outer")["calls"], counts["outer"])
         preempted = self.below(waited, "[preempted]")
@@ -168,7 +168,7 @@ class Waits(harness.TestCase):
             self.assertLess(sum(waited.values()), 0.1e9, waited)
 
     def test_calls_whose_end_is_not_seen(self):
-        """What their caller waits after them is not theirs."""
+        """Waits of a caller after a call whose end nobody saw are not the call's."""
         for options in (), ("--sample-rate", "97"):
             document, done = self.profile_command(
                 "unseen", TIMES, options=("-F", "leaves", "-F", "outer", *options))

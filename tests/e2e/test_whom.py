@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whom to trace, by name, control group and user: who is there, and who comes later."""
+"""Targets by name, control group and user: processes that are there, and those that come later."""
 
 import concurrent.futures
 import contextlib
@@ -15,7 +15,7 @@ from harness import NOBODY, program
 
 
 def total(*results):
-    """What all of them have counted."""
+    """Adds up the counts of several targets."""
     sums = {}
     for result in results:
         for name, number in result.counts.items():
@@ -73,7 +73,8 @@ class Names(WhomCase):
         self.assertEqual(sorted(document["target"]["pids"]), [target.pid for target in targets])
 
     def test_who_else_pays(self):
-        """Whoever maps a traced file finds its probes; that is told, and numbers spare others."""
+        """Other processes that map a traced file have its probes; that is reported, and PIDs spare
+        them."""
         target = self.target(self.calc, 3)
         other = self.target(self.calc, 7)
         for whom, told in ((self.name, True), (str(target.pid), False)):
@@ -106,7 +107,7 @@ class Names(WhomCase):
         self.assert_counts(self.document(tracer.interrupt()), total(*done))
 
     def test_mount_namespace(self):
-        """The same path is another program in there, with symbols of its own."""
+        """In the container the path is another program, with symbols of its own."""
         inside = self.copy(program("recursion"), "inside")
         outer = self.target(self.calc, 3)
         script = 'mount --bind "$1" "$2" && exec "$2" --wait 10 2'
@@ -133,8 +134,8 @@ class Names(WhomCase):
         self.assertLess(max(map(len, lines)), 200)
 
     def test_functions_may_come_later(self):
-        """Who comes has not got what is asked for either: that is no failure, however many come and
-        whatever else is shown, here system calls."""
+        """Processes that come later do not have the function either: that is no failure, however
+        many come and whatever else is shown, here system calls."""
         target = self.target(self.calc, 3)
         tracer = self.trace("-p", f"?{self.name[1:]}", "--syscalls", "-F", "no_such_function")
         later = self.target(self.calc, 5)
@@ -148,7 +149,8 @@ class Names(WhomCase):
             process.finish()
 
     def test_no_such_function(self):
-        """Another process of the same program will not have it: a misspelt name is told as such."""
+        """Other processes of the same program will not have the function either: a misspelt name is
+        reported."""
         target = self.target(self.calc, 3)
         tracer = self.proftrace("-p", self.name, "-F", "sqare", "-f", "tree").wait_tracing()
         done = tracer.interrupt()
@@ -297,7 +299,8 @@ class Groups(WhomCase):
         return target
 
     def test_group(self):
-        """Those below it, those that begin in it later, and one that is moved."""
+        """The target is all below a group, also processes that begin in it later, and one that is
+        moved there."""
         first, below = self.begin(self.group, 3), self.begin(f"{self.group}/below", 5)
         moved, other = self.target(self.calc, 7), self.target(self.calc, 1000)
         tracer = self.trace("--cgroup", self.group)

@@ -198,7 +198,7 @@ class Why(harness.TestCase):
         self.assertRegex(self.locks(bare), named)
 
     def test_ten_thousand_waiters(self):
-        """Of one lock: each has waited, or is counted as lost."""
+        """Ten thousand threads want one lock: each has waited, or is counted as lost."""
         data = self.path("one_lock.data")
         done = self.process(PROFTRACE, "record", *UNLIMITED, "--calls", "-F", "take", "-F", "gather",
                             "-o", data, "--", program("one_lock"), "10000",
@@ -213,7 +213,7 @@ class Why(harness.TestCase):
         waits = re.search(r"([0-9,]+) +\S+ \S+ +\S+ \S+  lock crowded_lock of process", text)
         self.assertTrue(waits, text)
         waits = int(waits[1].replace(",", ""))
-        # One that came as the lock was just free has not waited; others wait anew.
+        # A thread that came as the lock was just free has not waited; other threads may wait twice.
         self.assertGreaterEqual(waits + lost, threads * 0.99)
         self.assertLessEqual(lost, threads * 0.02)
 
@@ -376,8 +376,8 @@ class Flows(test_perfetto.Reader, harness.TestCase):
         self.assertEqual(wakers, ["helper: flush_log"] * 4)
 
     def test_sessions(self):
-        """Likewise of sessions: the thread that wakes has a track of its own, with what it waited
-        for meanwhile."""
+        """With sessions, the thread that wakes has a track of its own, with its own waits in that
+        time."""
         begun, ended, slices, wakers = self.arrows("--session", "handle")
         self.assertEqual(wakers, ["helper: flush_log"] * 4)
         seen = []

@@ -71,7 +71,7 @@ def free_port():
 
 class Servers(harness.TestCase):
     def sentence(self, name, *options):
-        """That of a run by the server's name, as its user would begin it."""
+        """Returns the sentence of a run by the server's name, as a user would begin the run."""
         out = self.path("out.json")
         done = self.process(PROFTRACE, "-p", name, "-d", SECONDS, "-o", out, *options,
                             stdin=subprocess.DEVNULL).finish()

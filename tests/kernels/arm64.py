@@ -70,7 +70,7 @@ def numbers(text, word):
 
 
 def judge_run(alone, traced, profile):
-    """What is wrong with a traced run's (title, text), [] if nothing."""
+    """Returns all that is wrong with a traced run's (title, text); [] if nothing."""
     wrong = []
     if (traced[0].split()[-1], traced[1].removeprefix("ready\n")) != (alone[0].split()[-1],
                                                                      alone[1]):
@@ -90,7 +90,7 @@ def judge_run(alone, traced, profile):
 
 
 def judge(stdout):
-    """What is wrong, a line each."""
+    """Returns all that is wrong, a line each."""
     found = sections(stdout)
     wrong = []
     if len(found) != 1 + 5 * len(PROGRAMS):

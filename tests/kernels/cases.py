@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `make kernels` runs, and where: the table's columns and rows, and the short form's part."""
+"""The table of `make kernels`: its columns and rows, and the part that belongs to the short
+form."""
 
 import collections
 
@@ -61,7 +62,7 @@ ROWS = [
     Row("doctor", ["test_doctor.Doctor.*", "on_kernels.Doctor.*"]),
     Row("verifier's limit", ["test_verifier.Verifier.*"],
         lacks={"5.10": "it does not tell how much it looks at"}),
-    # Here processors are to run at the same time.
+    # In the rows below processors must run at the same time.
     Row("profiler killed", ["on_kernels.Killed.*"], steady=False),
     Row("two return probes", ["on_kernels.SharedReturns.*"], steady=False, lacks={
         name: "its session links, or their records, are others" for name in ("5.10", "6.1",
@@ -70,8 +71,8 @@ ROWS = [
     Row("eight CPUs", ["on_kernels.ManyCpus.*"], 7200, steady=False, smp=8),
 ]
 
-# What the short form, a part of `make check`, runs in one machine a kernel: only what cannot depend
-# on how fast that is.
+# The short form, a part of `make check`, in one machine a kernel: cases whose results cannot depend
+# on the machine's speed.
 SHORT = {column.name: ["on_kernels.Short.*", "test_containers.Containers.test_a_container_*"]
          for column in COLUMNS}
 for _name in "6.1", "6.12", "newest", "newest-full":

@@ -126,7 +126,7 @@ def is_elf(path):
 
 @functools.cache
 def libraries(path):
-    """What ldd says: the files that a program or library needs to start."""
+    """The files that a program or library needs to start, by ldd."""
     done = subprocess.run(["ldd", path], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           check=False, timeout=60)
     found = []
@@ -240,7 +240,7 @@ def foreign_libraries(path, root):
 
 
 def foreign_base(build):
-    """That of a machine with arm64's processors: what `make cross` has built, and busybox."""
+    """The base of a machine with arm64's processors: the programs of `make cross`, and busybox."""
     done = subprocess.run([os.path.join(ROOT, "scripts", "cross-libraries"), "arm64"], check=False,
                           stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
     root = done.stdout.decode().strip()

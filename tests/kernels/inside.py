@@ -44,7 +44,7 @@ class Reporter(unittest.TestResult):
 
     addFailure = addError
 
-    # For a test with subtests that fail nothing else is called.
+    # A test with subtests that fail ends in no other call than this.
     def addSubTest(self, test, subtest, err):
         super().addSubTest(test, subtest, err)
         if err:

@@ -176,7 +176,7 @@ def telling(log, count=40):
 
 
 def judge(ended_by, limit, status, log):
-    """What is wrong with the machine itself, "" if nothing."""
+    """Returns what is wrong with the machine itself, "" if nothing."""
     bad = [line.strip() for line in log.splitlines() if BROKEN.search(line)]
     if bad:
         return "the kernel says: " + "; ".join(bad[:3])

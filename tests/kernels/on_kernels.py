@@ -36,7 +36,7 @@ class Case(harness.TestCase):
         return re.sub(r"^TIMES .*\n", "", stdout.removeprefix("ready\n"), flags=re.M)
 
     def assert_clean_text(self, pid):
-        """Its code is what its files say, once the kernel has taken the probes out."""
+        """The process's code is that of its files, once the kernel has taken the probes out."""
         harness.poll(lambda: not harness.dirty_text(pid))
         self.assertEqual(harness.dirty_text(pid), [])
 
@@ -134,7 +134,7 @@ class Recordings(Case):
 
 
 class Sessions(Case):
-    """What a request did, whichever thread did it: their number is the program's own."""
+    """Sessions have the right calls, whichever thread made them: the program counts them itself."""
 
     def test_sessions_with_links(self):
         out = self.path("out.json")
@@ -181,7 +181,7 @@ class RealPrograms(Case):
 
 
 class Doctor(Case):
-    """What is said to be missing on each kernel."""
+    """Features that `doctor` calls missing on each kernel."""
 
     # By the beginning of its release: the backend, and the features that cannot be had.
     NO_CALLS = {"5-byte nops without a trap", "returns emulated"}
@@ -236,7 +236,7 @@ class Emulation(Case):
 
     EMULATED = {"returns_plain", "returns_rep", "returns_bnd", "returns_push", "returns_at_once",
                 "returns_again", "returns_inner", "returns_near", "returns_far", "returns_itself"}
-    # One pops more than an address; one is where a function begins.
+    # returns_pop pops more than an address; at returns_alone a `ret` is a function's entry.
     STEPPED = {"returns_pop", "returns_into", "returns_alone"}
     SITES = ("--exits", "sites")
 
@@ -297,8 +297,9 @@ class Emulation(Case):
             "--calls", "-F", "*", "-A", "emul_calls(arg1,ret)"))
 
     def test_entries_of_two_profilers(self):
-        """Whoever is called second finds the instruction done. One has the entries, with return
-        probes, the other one with exit sites, and a third leaves amid the calls."""
+        """Two profilers on one instruction: the program that runs second finds the instruction
+        done. One profiler has the entries with return probes, the other one with exit sites; a
+        third one leaves amid the calls."""
         target = self.target("emul", 2000, 4)
         options = ("--max-overhead", "none", "-F", "*", "-f", "json", "-p", target.pid)
         tracers = [self.proftrace("--exits", exits, *options).wait_tracing()
@@ -323,7 +324,8 @@ class Emulation(Case):
         self.document(tracer.finish())
 
     def test_two_profilers(self):
-        """Whoever is called second finds that the return has been made."""
+        """Two profilers on one return: the program that runs second finds that the return has been
+        made."""
         target = self.target("returns", 300, 4)
         options = (*self.SITES, "--max-overhead", "none", "-F", "*", "-f", "json", "-p", target.pid)
         tracers = [self.proftrace(*options).wait_tracing() for _ in range(2)]
@@ -336,7 +338,7 @@ class Emulation(Case):
             self.check_returns(document)
 
     def test_results(self):
-        """They are read before the return."""
+        """Results are read before the return."""
         self.check_returns(self.check_exact("returns", 20, 1, options=(
             *self.SITES, "--calls", "-F", "*", "-A", "returns_plain(arg1,ret)")))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What python3's functions call while a small script runs: a tree that is the same wherever it is
-traced.
+"""The calls among python3's functions while a small script runs: a tree that is the same wherever
+it is traced.
 
     python_tree.py FILE        writes it to FILE, of the running kernel, as JSON:
                                {NAME: {"paths": {PATH: CALLS}, "output": TEXT}}
@@ -59,9 +59,10 @@ os.read(0, 3)
 print(work(), flush=True)
 os._exit(0)
 """
-# Of the program itself; the first one those that are named. The kernel decides how exits are seen: a
-# function that ends by a jump is open to the end of what it jumps to if a return probe sees its end,
-# so paths are alike only if all exits are seen alike; calls are in any case.
+# Functions of the program itself; the first run has the named ones. The kernel decides how exits
+# are seen: a function that ends by a jump is open to the end of the function that it jumps to if a
+# return probe sees its end, so paths are alike only if all exits are seen alike; calls are in any
+# case.
 NAMES = ("-F", "PyObject_*", "-F", "_PyEval_*", "-F", "PyDict_*", "-F", "PyUnicode_*")
 RUNS = {
     "filtered": ("--exits", "sites", *NAMES),
@@ -138,8 +139,9 @@ def by_function(paths):
 
 
 def differences(name, here, there):
-    """For the run of that name: ({path: (calls here, calls there)} where they are not the same, the
-    paths that are compared). By function a path is its last function."""
+    """Compares the runs of that name. Returns ({path: (calls here, calls there)} where these
+    differ, the paths that are compared). In a comparison by function a path is its last
+    function."""
     chance = by_cache([here, there])
     if name.endswith("by function"):
         chance = {path.split(" > ")[-1] for path in chance}

@@ -28,7 +28,7 @@ def load_fetch():
 
 
 def run(*argv, **options):
-    """What it writes; RuntimeError, with all of that, if it fails."""
+    """Returns the program's output; raises RuntimeError, with all output, if the program fails."""
     done = subprocess.run(list(map(str, argv)), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=1200, check=False, text=True,
                           errors="replace", **options)

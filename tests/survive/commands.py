@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What commands do to whoever has started them, to themselves, and to other processes."""
+"""Commands that do something to the profiler that has started them, to themselves, and to other
+processes."""
 
 import os
 import re
@@ -63,7 +64,7 @@ int main(void) { return write(1, "done\n", 5) + one() + two() - 1; }
 
 @row(COMMANDS, "has nothing but cheap leaves", short=True)
 def cheap_leaves(trial):
-    """So there is nothing to probe."""
+    """A command whose functions are all cheap leaves leaves nothing to probe."""
     with stage(trial) as it:
         source, path = it.path("leaves.c"), it.path("leaves")
         with open(source, "w", encoding="utf-8") as file:
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
 
 
 def debugged(done):
-    """What gdb has shown, without what differs from run to run."""
+    """The output of gdb without the parts that differ from run to run."""
     status, output, errors = plain(done)
     return status, re.sub(r"process \d+|0x[0-9a-f]+", "*", output), errors
 

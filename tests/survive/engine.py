@@ -94,8 +94,8 @@ def stage(trial):
 # SAME.
 
 def plain(result, varies=()):
-    """What a run shows: (status, output, errors), without what may differ from run to run: lines
-    that begin with a word of `varies`, addresses and PIDs in what goes to standard error."""
+    """(status, output, errors) of a run, without the parts that may differ from run to run: lines
+    that begin with a word of `varies`, and addresses and PIDs in what goes to standard error."""
     status = result.status if result.status >= 0 else 128 - result.status
     lines = [line for line in result.stdout.splitlines() if not line.startswith(tuple(varies))]
     errors = re.sub(r"0x[0-9a-f]+|==\d+==", "*", result.stderr)
@@ -104,7 +104,7 @@ def plain(result, varies=()):
 
 
 def differs(alone, traced):
-    """What of a run differs from the untraced one, in a line."""
+    """Tells in a line how a run differs from the untraced one."""
     for what, one, other in zip(("exit status", "output", "standard error"), alone, traced):
         if one != other:
             return f"{what} {other!r:.300} instead of {one!r:.200}"
@@ -134,7 +134,7 @@ def judge_text(trial, pid, path, what=""):
 
 
 def judge_gone(trial, ids, what=""):
-    """None of these BPF objects is there any more. Ids are not used again."""
+    """Judges whether all of these BPF objects are gone. Ids are not used again."""
     for kind, seconds in LEAVES_SECONDS.items():
         ours = {key for key in ids if key[0] == kind}
         gone = not ours or poll(lambda ours=ours: not ours & Bpf.ids(), seconds, 0.05)
@@ -166,7 +166,7 @@ def calls_of(document, name):
 
 
 def judge_counts(trial, document, counts, what=""):
-    """What the target has counted is what the document reports, or reports as lost."""
+    """Judges whether the document reports all that the target has counted, as calls or as lost."""
     seen = {name: calls_of(document, name) for name in counts}
     lost = document["accounting"]["lost"]
     wrong = {name: f"{seen[name]} of {true}" for name, true in counts.items() if seen[name] != true}

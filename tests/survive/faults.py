@@ -44,7 +44,7 @@ def profiler_of(process):
 
 
 class Hardship:
-    """One target after the other, each under a profiler that has a hard time."""
+    """Traces one target after the other, each by a profiler that lacks something."""
 
     def __init__(self, trial, it):
         self.trial, self.it = trial, it
@@ -88,7 +88,7 @@ class Hardship:
                 self.trial.fail("EXACT", f"{what}: status 0, but no document: {error}")
                 return
             judge_identity(self.trial, document, what)
-            # What it could not read it does not trace, and says so.
+            # Functions that the profiler could not read are not traced, and are listed as skipped.
             skipped = {function["name"] for function in document["probes"]["skipped"]}
             counts = {name: number for name, number in result.counts.items() if name not in skipped}
             judge_counts(self.trial, document, counts, what)
@@ -254,7 +254,7 @@ def limits(trial):
         for limit in limited:
             # The dynamic linker, too, may lack memory or files.
             them.endure(limit, "prlimit", limit, *JSON, signals=(127,))
-        # Whoever goes beyond this one is killed, unless it chooses to be told.
+        # A process that goes beyond this limit is killed, unless it handles the signal.
         them.endure("--fsize=512", "prlimit", "--fsize=512", *JSON, "-o", them.it.path("out"),
                     signals=(-signal.SIGXFSZ,))
 

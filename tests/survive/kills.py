@@ -26,7 +26,7 @@ def rounds(target):
 
 
 def goes_on(target):
-    """It calls functions still: its own counter advances."""
+    """Whether the target still calls functions: its own counter advances."""
     before = rounds(target)
     return poll(lambda: rounds(target) > before + 1, harness.TIMEOUT)
 
@@ -172,12 +172,13 @@ def runs_program(pid, name):
 
 
 def judge_command(trial, tracer, alone, what):
-    """What the profiler left behind of its command; whether its text is its file's."""
+    """Judges what the profiler left behind of its command; the command's code must be its
+    file's."""
     def begun():
         return harness.session_members(tracer.pid)
 
     def settled():
-        """Nobody is left, or the program runs."""
+        """Whether no process is left, or the program runs."""
         left = begun()
         return not left or all(runs_program(pid, "many") and
                                (harness.stat_fields(pid) or "Z")[0] not in "tT" for pid in left)
@@ -204,7 +205,7 @@ kill_row("kill -9 of a profiler with its command", kill_commands)
 
 @row(DEATH, "kill -9 of the target at random moments", short=True)
 def kill_target(trial):
-    """Also before the profiler has found it: then one line says so."""
+    """Kills the target, also before the profiler has found it: then one line says so."""
     trial.without("SAME", "the target is killed")
     random_ = random.Random(trial.options.seed)
     path, times = program("many"), max(trial.options.kills // 6, 3)

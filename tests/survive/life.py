@@ -163,7 +163,7 @@ def stopped_target(trial):
 
 @row(LIFE, "SIGSTOP and SIGCONT of the profiler", short=True)
 def stopped_profiler(trial):
-    """Its waits are interrupted each time."""
+    """The profiler is stopped and goes on: its waits are interrupted each time."""
     stepping(trial, lambda _it, _target, tracers: [stop_and_go(tracer) for tracer in tracers])
 
 
@@ -206,7 +206,7 @@ def debugger(trial):
                              "-ex", "info breakpoints")
             gdb.stdout.wait_lines("broken")
             if not tracer:
-                # It stands still under the debugger until that one has said `continue`.
+                # The target stands still under the debugger until gdb has said `continue`.
                 tracer = it.proftrace("-f", "json", "-p", target.pid).wait_tracing()
             target.go()
             target.step(str(calls))

@@ -163,7 +163,7 @@ def cppcheck(trial):
 
 
 class Git(Script):
-    """One command after the other in one folder, each traced."""
+    """Runs one command after the other in one folder, each traced."""
 
     LIBRARIES = ("-F", "*", "-F", "libz.so.1:*", "-F", "libpcre2-8.so.0:*")
     FILES = {"repository/a.txt": "the quick brown fox\njumps over\nthe lazy dog\n" * 20,
@@ -308,7 +308,7 @@ def ask_nginx(server):
 
 
 def count_nginx(server):
-    """Of what it asks itself there is a request more."""
+    """Nginx makes a request more for each that it sends to itself."""
     itself = sum(path.startswith("/back/") for _, path, _ in ASKS)
     return ask_nginx(server), {"ngx_http_create_request": (len(ASKS) + itself) * 3}
 
@@ -341,7 +341,7 @@ def redis_cli(server, script="", *command):
 
 def ask_redis(server):
     answers = redis_cli(server, "FLUSHALL\n" + scripts.REDIS)
-    # One client, which has had each answer at its end.
+    # redis-benchmark is one client here, which has had each answer at its end.
     bench = subprocess.run(["redis-benchmark", "-s", server.socket, "-c", "1", "-n", "300", "-q",
                             "-t", "set,get,lpush,zadd,mset"], stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, check=False, timeout=TIMEOUT)

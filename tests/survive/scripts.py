@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the real programs are given to do. The same output each time."""
+"""Scripts for the real programs. Their output is the same each time."""
 
 BASH = r'''
 set -u

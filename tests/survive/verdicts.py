@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a row has shown, and the table of all rows."""
+"""The results of a row, and the table of all rows."""
 
 import time
 
@@ -18,7 +18,7 @@ bpftrace  the same target under uretprobes on a few of its functions, as each ta
 
 
 class Trial:
-    """What one row shows. A verdict is FAIL if anything failed, `-` if nothing was asked."""
+    """Results of one row. A verdict is FAIL if anything failed, `-` if nothing was asked."""
 
     def __init__(self, options):
         self.options = options
@@ -34,7 +34,7 @@ class Trial:
         self.seconds = 0.0
 
     def judge(self, verdict, good, problem):
-        """One question asked; `problem` is text, or makes it."""
+        """Counts one question and its answer; `problem` is text, or a function that makes it."""
         self.asked[verdict] += 1
         if not good:
             self.fail(verdict, problem() if callable(problem) else problem)

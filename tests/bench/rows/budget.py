@@ -141,7 +141,7 @@ def kept(document):
 
 
 class Stretches:
-    """What was found with one budget."""
+    """Results of the runs with one budget."""
 
     def __init__(self):
         self.slowdowns, self.kept, self.dropped, self.used = [], [], [], []

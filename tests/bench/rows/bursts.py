@@ -38,12 +38,13 @@ def traced(args, server, seconds, *options):
 
 
 def key_of(function):
-    """The same wherever the file was built."""
+    """A key that is the same wherever the file was built."""
     return os.path.basename(function["module"] or ""), function["offset"]
 
 
 def calls_a_request(args, name="redis"):
-    """Of the functions whose calls go by requests: those on which full traces agree."""
+    """Returns the calls a request of functions that are called by requests: those on which full
+    traces agree."""
     found = []
     for clients in CLIENTS:
         with tempfile.TemporaryDirectory() as directory, \

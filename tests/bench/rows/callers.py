@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it costs to unwind the callers of a call (--callers), and of how many all are found: malloc
-in python3, whose stacks are deep."""
+"""The cost of unwinding the callers of a call (--callers), and the share of calls of which all are
+found: malloc in python3, whose stacks are deep."""
 
 import json
 import statistics

@@ -13,7 +13,7 @@ import harness
 from bench import (Broken, TARGET_CPU, TRACER_CPU, await_line, detail, plan, row, running, site,
                    start)
 
-# What the functions of tests/bench begin with, in hexadecimal.
+# The first bytes of the functions of tests/bench, in hexadecimal.
 BEGINS = {
     "push_first": "(5[0-7]|415[0-7])",
     "endbr64_first": "f30f1efa",
@@ -65,7 +65,7 @@ def two_clocks(args, target, function):
     with running(clock2(args, target.pid, target.path, [site(function)]), TRACER_CPU) as tracer:
         await_line(tracer.stdout, "attached ", tracer)
         yield
-        # It counts nothing: its link holds, else this would have been its end.
+        # Clock2 counts nothing: if it has not ended its link holds.
         if tracer.ended():
             raise Broken(f"clock2 has ended: {tracer.finish()}")
 
@@ -93,7 +93,7 @@ def proftrace(args, target, function, whom="-p", *options):
 @contextlib.contextmanager
 def bpftrace(_args, target, function):
     place = f"{target.path}:{function['symbol']}"
-    # What begins is printed by its main loop, after all probes are in.
+    # bpftrace runs BEGIN in its main loop, after all probes are in.
     program = (f'BEGIN {{ printf("ready\\n"); }} uprobe:{place} {{ @s[tid] = nsecs; }} '
                f"uretprobe:{place} /@s[tid]/ {{ @c = count(); @t = sum(nsecs - @s[tid]); "
                f"delete(@s[tid]); }}")
@@ -106,7 +106,8 @@ def bpftrace(_args, target, function):
 
 
 def proftrace_exec(args, target, function):
-    """Of every process that maps the file, also one that unwinds: exits by sites, on each ret."""
+    """Traces every process that maps the file, which may be one that unwinds: exits by sites, on
+    each ret."""
     return proftrace(args, target, function, "-x")
 
 
@@ -115,7 +116,8 @@ TRACERS = {"bare": no_tracer, "two clocks": two_clocks, "proftrace": proftrace,
 
 
 def function_of(args, name):
-    """What the plan says of a function; checks that the compiler made what we asked for."""
+    """Returns the function as the plan has it; checks that the compiler made the entry that the row
+    is about."""
     with running(Calls(args, name)) as target:
         function = plan(args, "-p", target.pid, "-F", name)[0]
         with open(target.path, "rb") as file:

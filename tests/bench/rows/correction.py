@@ -7,9 +7,10 @@ import bench
 from bench import Broken, detail, row
 
 REACH_LEAST, REACH_MEDIAN = 90, 97
-# What the probes add must stand out from the truth's own spread by this, or nothing can be said.
+# The probes' part must be this many times the truth's own spread, or nothing can be said.
 ABOVE_NOISE = 3
-# And from what others on this machine made the function wait, where that is in the time.
+# And where waiting is in the time, this many times what other programs on this machine made the
+# function wait.
 ABOVE_WAITING = 100
 
 CASES = ";".join((
@@ -33,7 +34,7 @@ SYNTAX = "WORK[@THREADS] of tests/bench/known.c"
 
 
 class Judged:
-    """One function of one case: nanoseconds of its own, all its calls together."""
+    """One function of one case, in nanoseconds: its own time, all its calls together."""
 
     def __init__(self, name, true, spread, raw, corrected, waited=0):
         self.name, self.true, self.spread = name, true, spread
@@ -49,7 +50,7 @@ class Judged:
 
 
 def trace(args, case, options):
-    """What `known` says, and the profile's functions, by name."""
+    """Returns the output of `known`, and the profile's functions by name."""
     work, _, threads = case.partition("@")
     # With one thread it has a CPU for itself; more of them may use what there is.
     argv = [bench.built(args, "bench", "known"), work, threads or 1, args.rounds]
@@ -77,7 +78,8 @@ def judge(true, functions, wall):
 
 
 def measure(args, title, cases, options=()):
-    """One pair of rows for CPU time, one for the wall time of what had a CPU for itself."""
+    """Measures a pair of rows for CPU time, and one for the wall time of threads that had a CPU for
+    themselves."""
     shares = {"CPU": [], "wall": []}
     for case in cases.split(";"):
         true, functions = trace(args, case, options)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it costs that a call's end is seen without changing return addresses.
+"""The cost of seeing a call's end without changing return addresses.
 
 Real programs are traced under load, in every process that maps their file, so that all functions
 get exit sites or none; then those of them that can have return probes get these. What the probes
@@ -67,7 +67,7 @@ def jsonnet(directory):
 
 @contextlib.contextmanager
 def mariadb_server(directory):
-    """Its process, and the options of clients."""
+    """Starts a server. Returns its process, and the options of clients."""
     data, socket = (os.path.join(directory, name) for name in ("data", "socket"))
     if not answers("mariadb-install-db", "--no-defaults", "--user=root", f"--datadir={data}",
                    "--auth-root-authentication-method=normal"):

@@ -33,7 +33,7 @@ http {{
 
 
 class Nginx:
-    """One process, whose pieces of work are requests."""
+    """A server of one process, whose pieces of work are requests."""
 
     unit, options = "request", ()
 

@@ -43,7 +43,7 @@ class Postgres:
                        "fsync = off\nautovacuum = off\n")
 
     def as_owner(self, name, *args):
-        """What programs of its are started with."""
+        """The arguments of subprocess that start a program of postgres as its owner."""
         return {"args": [os.path.join(self.bin, name), *map(str, args)], "user": "postgres",
                 "group": "postgres", "cwd": self.work, "env": {}, "stdin": subprocess.DEVNULL,
                 "stderr": subprocess.STDOUT}
@@ -106,7 +106,7 @@ def traced_rate(args, server, load, way):
 
 
 def starting_rate(args, server, load, way):
-    """The same from the start of proftrace on, with all that it does before it traces."""
+    """Measures the rate from the start of proftrace on, with all that it does before it traces."""
     command = start(args.proftrace, "-f", "json", *way, "-p", ",".join(server.pids()))
     with running(command) as tracer:
         rate = server.rate(load, args.forks_seconds)

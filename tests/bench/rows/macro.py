@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the macros of proftrace.h cost while nobody traces."""
+"""The cost of the macros of proftrace.h while nobody traces."""
 
 import bench
 from bench import built, row, said, start

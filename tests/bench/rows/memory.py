@@ -31,7 +31,7 @@ def measure_memory(args):
     with running(start(*argv)) as target:
         await_line(target.stdout, "ready", target)
         intervals = ("-i", args.memory_interval) if args.memory_interval else ()
-        # Nobody could keep what it prints in ten minutes.
+        # The output of ten minutes is more than anybody could keep.
         tracer = harness.Process(
             [args.proftrace, "-f", "json", "-o", "/dev/null", *intervals, *bench.UNLIMITED,
              "-p", str(target.pid), "-F", "f_*"], stdout=subprocess.DEVNULL)

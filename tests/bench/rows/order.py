@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which functions of real programs take the most time themselves, against callgrind's instructions.
+"""The functions of real programs that take most time themselves, compared with callgrind's
+instructions.
 
 A function's own time is what is not in another traced function: it includes what its untraced
 callees do, those in libraries and those that have no name. Callgrind counts alike if it is told to
@@ -21,7 +22,7 @@ from bench import Broken, PYTHON, detail, plan, row
 
 TOP = 5
 SHOWN = 10
-# These two are where everything begins; callgrind cannot leave out what nobody has called.
+# Everything begins in these two; callgrind cannot leave out functions that nobody has called.
 BEGINNINGS = "ld-linux", "(below main)"
 
 
@@ -162,8 +163,8 @@ def compare(args, what, command, patterns, most):
     bench.option("--order-runs", 3, "runs of which the median counts", quick=1, type=int),
     bench.option("--order-programs", "python3,sqlite3,perl", "real programs"))
 def measure_order(args):
-    """What is traced counts as a function's own time together with all that is not: with all
-    functions traced, and with those that the default budget keeps."""
+    """The own time of a traced function includes that of all untraced functions below it: measured
+    with all functions traced, and with those that the default budget keeps."""
     known, longer = commands(args.order_pieces), commands(args.order_budget_pieces)
     for program in args.order_programs.split(","):
         if program not in known:

@@ -11,7 +11,7 @@ REACH_SECONDS = 1
 # The budget may be exceeded by this much of itself and be called kept: as with the slowdown of
 # real programs.
 TOLERANCE = {5: 7, 20: 24}
-# So many reports on either side of one are taken together with it.
+# Reports on either side of one that are taken together with it.
 NEAR = 2
 CHANGES = ";".join((
     "1 3:a=20000,b=2000 4:a=200000,b=2000",
@@ -26,7 +26,7 @@ SYNTAX = "arguments of tests/bench/rates.c, separated by ;"
 
 
 class Progress:
-    """What `rates` says of some fifty milliseconds: nanoseconds and percent."""
+    """A line in which `rates` reports some fifty milliseconds: nanoseconds and percent."""
 
     def __init__(self, at, phase, steps, ns, true_steps, true_ns):
         self.at, self.phase, self.steps, self.ns = int(at), int(phase), int(steps), int(ns)
@@ -113,7 +113,7 @@ def measure_reaction(args):
 
 @bench.measures("kept", bench.option("--loads", LOADS, f"loads, {SYNTAX}"))
 def measure_kept(args):
-    """What is not dropped is counted exactly, whatever is dropped beside it."""
+    """Functions that are not dropped are counted exactly, whatever is dropped beside them."""
     wrong = kept_cnt = dropped_cnt = 0
     for load in args.loads.split(";"):
         done, document, _ = rates(args, load, "--max-overhead", 5)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What it is worth to build a program with nops at its functions' entries."""
+"""The use of building a program with nops at its functions' entries."""
 
 import contextlib
 import statistics
@@ -59,7 +59,7 @@ class Build:
         self.sites = {name: n for name, n in document["probes"]["sites"].items() if n}
 
     def call_ns(self):
-        """What tracing adds, a call."""
+        """Returns the time that tracing adds to a call."""
         return (statistics.median(self.traced) - statistics.median(self.bare)) / self.calls
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a region costs that is traced, beside a function."""
+"""The cost of a traced region, beside that of a function."""
 
 import statistics
 

@@ -20,7 +20,7 @@ ENDS_WITHOUT_PATH = ("samples_unknown",)
 
 
 def document_of(args, pids):
-    """Of a run with the options by default."""
+    """Returns the document of a run with default options."""
     command = (args.proftrace, "-f", "json", "-d", args.samples_seconds, "-p", pids)
     with running(start(*command)) as tracer:
         await_line(tracer.stderr, harness.TRACING, tracer)
@@ -45,7 +45,7 @@ def sums(document):
 
 @functools.cache
 def file_of(path):
-    """One key for all names of a file: of a program, of links to it."""
+    """A key that is the same for all names of a file, as those of a program and of links to it."""
     try:
         about = os.stat(path)
         return about.st_dev, about.st_ino

@@ -18,7 +18,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def cpu_seconds(pid):
-    """Of a process and the one that serves."""
+    """CPU time of a run and of the process that serves."""
     pids = [one for one in harness.session_members(pid)
             if bench.read(f"/proc/{one}/comm").startswith(b"proftrace")]
     return sum(sum(map(int, harness.stat_fields(one)[11:13])) for one in pids) / TICKS

@@ -27,7 +27,7 @@ def command_of(args, pids, *options):
 
 
 def ended(process):
-    """Its CPU time, in seconds."""
+    """Waits until the process has ended. Returns its CPU time, in seconds."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a target pays while tracing is switched off: before the probes are taken out, and after."""
+"""The cost to a target while tracing is switched off: before the probes are taken out, and
+after."""
 
 import argparse
 import contextlib

@@ -78,7 +78,7 @@ def measure_bytes(args):
 @bench.measures("rate", bench.option("--rate-calls", 1000000, "calls that each of two processes "
                                      "makes", quick=300000, type=int), BATCHES)
 def measure_rate(args):
-    """As many calls as two cores can make: of the cheapest function, and nothing else."""
+    """Records as many calls as two cores can make of the cheapest function, and nothing else."""
     size = argparse.Namespace(build=args.build, calls=args.rate_calls, batches=args.batches)
     with tempfile.TemporaryDirectory() as work, running(Calls(size, "nop5_first")) as one, \
             running(Calls(size, "nop5_first")) as other:
