@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +131,24 @@ static void what_waits_for_a_cpu_runs(void **state)
 		assert_true(thread_runs(children[0]) && thread_runs(children[1]));
 }
 
+static char *place(pid_t pid, char buf[64])
+{
+	return process__thread_place(&(struct process_thread){pid, pid, 0}, buf, 64);
+}
+
+/* Such as "__x64_sys_pause", which is named otherwise in other kernels. */
+static void where_a_thread_waits(void **state)
+{
+	char buf[64];
+
+	child(first, false, SCHED_OTHER);
+	child(second, true, SCHED_OTHER);
+	while (thread_runs(children[0]))
+		sched_yield(); /* until it waits in pause() */
+	assert_non_null(strstr(place(children[0], buf), "pause"));
+	assert_string_equal(place(children[1], buf), "");
+}
+
 static void two_on_one_cpu(void **state)
 {
 	child(second, true, SCHED_OTHER);
@@ -166,6 +185,7 @@ static void nobody(void **state)
 {
 	struct process_thread busy;
 	pid_t gone = fork();
+	char buf[64];
 
 	if (!gone)
 		_exit(0);
@@ -174,6 +194,7 @@ static void nobody(void **state)
 	assert_false(process__busy_thread(&gone, 1, &busy));
 	assert_int_equal(process__thread_cpu(&(struct process_thread){gone, gone, 0}), -1);
 	assert_false(thread_runs(gone));
+	assert_string_equal(place(gone, buf), "");
 }
 
 static bool runs_on(const cpu_set_t *expected)
@@ -215,15 +236,11 @@ static void seeks_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_one_that_runs),
-		TEST(what_waits_for_a_cpu_runs),
-		TEST(two_on_one_cpu),
-		TEST(two_on_two_cpus),
-		TEST(one_that_waits),
-		TEST(a_real_time_thread),
-		TEST(nobody),
-		TEST(goes_and_leaves),
-		TEST(seeks_nobody),
+		TEST(the_one_that_runs),    TEST(what_waits_for_a_cpu_runs),
+		TEST(where_a_thread_waits), TEST(two_on_one_cpu),
+		TEST(two_on_two_cpus),	    TEST(one_that_waits),
+		TEST(a_real_time_thread),   TEST(nobody),
+		TEST(goes_and_leaves),	    TEST(seeks_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

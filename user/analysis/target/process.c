@@ -188,7 +188,7 @@ bool process__is_gone(pid_t pid)
 }
 
 /* Reads a file like /proc/PID/stat, with an end of string. False: there is no such file. */
-static bool read_stat(const char *path, char *text, size_t size)
+static bool read_text(const char *path, char *text, size_t size)
 {
 	FILE *f = fopen(path, "re");
 
@@ -221,7 +221,7 @@ uint64_t process__started(pid_t pid)
 	char path[64], text[1024];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	return read_stat(path, text, sizeof(text)) ? stat_number(text, STAT_STARTED) : 0;
+	return read_text(path, text, sizeof(text)) ? stat_number(text, STAT_STARTED) : 0;
 }
 
 /* A search for the one busy thread. */
@@ -267,7 +267,7 @@ static bool read_thread(pid_t pid, pid_t tid, char *text, size_t size)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	return read_stat(path, text, size);
+	return read_text(path, text, size);
 }
 
 static bool busy_process(struct busy *b, pid_t pid)
@@ -324,6 +324,16 @@ bool process__thread_runs(const struct process_thread *t)
 	const char *state = thread_field(t, STAT_STATE, text, sizeof(text));
 
 	return state && *state == 'R';
+}
+
+char *process__thread_place(const struct process_thread *t, char *buf, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/wchan", t->pid, t->tid);
+	if (!read_text(path, buf, size) || !strcmp(buf, "0"))
+		buf[0] = '\0';
+	return buf;
 }
 
 uint32_t process__code_pages(pid_t pid)

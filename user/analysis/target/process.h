@@ -75,6 +75,10 @@ int process__thread_cpu(const struct process_thread *t);
 /* Whether the thread runs, or would if it had a CPU: it waits for nothing else. */
 bool process__thread_runs(const struct process_thread *t);
 
+/* The name of the kernel's function in which the thread waits ("__synchronize_srcu"), "" if it does
+ * not wait, or the kernel does not tell. Returns buf. */
+char *process__thread_place(const struct process_thread *t, char *buf, size_t size);
+
 /* Why a live process does not run: "stopped" (by a signal or a tracer) or "frozen" (by its control
  * group); NULL: it may run. */
 const char *process__halted(pid_t pid);

@@ -5,13 +5,15 @@
  * grows with each probe that goes, and stands still once the thread waits for grace periods. It
  * does so before the first probe as well, where nobody has held the kernel's lock of all forks
  * (dup_mmap_sem) for a while; so it must have grown. And it does so while the target, or whoever
- * else, has the CPU; so the thread must be waiting for something else.
+ * else, has the CPU, or one of the locks that are taken for each probe; so the thread must be
+ * waiting for something else.
  */
 #include "attach/links/closer.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -119,12 +121,23 @@ static void sleep_unlocked(struct closer *c, uint64_t ns)
 	pthread_mutex_lock(&c->lock);
 }
 
-/* Whether the thread of the closing that has begun last waits for something other than a CPU. */
+/* Where a thread waits that has probes to take out yet: for the lock of all forks, or for that of a
+ * process's mappings, whose own functions the kernel leaves out. */
+static bool is_lock(const char *place)
+{
+	return strstr(place, "percpu_") || strstr(place, "rwsem") ||
+	       strstr(place, "register_for_each_vma");
+}
+
+/* Whether the thread of the closing that has begun last waits for something other than a CPU and
+ * the locks that it takes for each probe. */
 static bool latest_waits(const struct closer *c)
 {
 	const struct process_thread t = {.pid = getpid(), .tid = c->latest->tid};
+	char place[64];
 
-	return t.tid && !process__thread_runs(&t);
+	return t.tid && !process__thread_runs(&t) &&
+	       !is_lock(process__thread_place(&t, place, sizeof(place)));
 }
 
 static uint64_t at_most(uint64_t ns, uint64_t most_ns)
