@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Nothing: what remains is the price of the trap. */
+/* A program that does nothing: a hit costs no more than the trap. */
 #include "vmlinux.h"
 #include <bpf/bpf_helpers.h>
 

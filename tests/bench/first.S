@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What no C compiler can be made to begin a function with by C alone. */
+/* Functions whose first instruction no C compiler can be made to choose. */
 
 	.text
 
@@ -17,7 +17,7 @@ nop5_first:
 	ret
 	.size nop5_first, . - nop5_first
 
-/* Nothing here can be emulated: the dearest. */
+/* No instruction here can be emulated: the dearest kind of site. */
 	.p2align 4
 	.globl lea_only
 	.type lea_only, @function

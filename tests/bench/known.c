@@ -132,7 +132,7 @@ static inline __attribute__((always_inline)) double stamp(void)
 	return __rdtsc();
 }
 
-/* Its own time is what lies between two stamps without a callee in between. */
+/* The function's own time lies between two stamps without a callee in between. */
 __attribute__((noipa)) unsigned long stamped(const struct function *f, unsigned long x)
 {
 	double start = stamp(), own = 0;

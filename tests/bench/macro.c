@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What PROFTRACE_REGION() costs while nobody traces: the same function with it and without, the
+ * The cost of PROFTRACE_REGION() while nobody traces: the same function with and without it, the
  * best of many rounds that take turns. Prints "plain NS" and "named NS", of one call.
  */
 #include <stdio.h>

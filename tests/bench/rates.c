@@ -18,7 +18,8 @@
 
 enum { FUNCTIONS = 8, MAX_PHASES = 16, MAX_THREADS = 64, STEP_NS = 1000 };
 
-/* So many steps are done before a clock is looked at; one such batch in so many tells the truth. */
+/* BATCH steps are done between two looks at a clock; one batch in TRUTHS is measured without
+ * probes. */
 enum { BATCH = 1000, TRUTHS = 20 };
 
 #define REPORT_NS 50000000ul

@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) struct clocks now(void)
 	return (struct clocks){clock_ns(CLOCK_MONOTONIC), clock_ns(CLOCK_THREAD_CPUTIME_ID)};
 }
 
-/* Others may add at the same time. */
+/* Other threads may add at the same time. */
 static inline __attribute__((always_inline)) void spend(int kind, struct clocks since)
 {
 	struct clocks t = now();

@@ -63,7 +63,8 @@ static void make_functions(struct profile *p)
 		fixture_function(p, names[i]);
 	fixture_function(p, longest);
 	fixture_function(p, "never called");
-	/* One name: in another module, and at another place of the same. */
+	/* Two more functions of that name: in another module, and at another place of the same
+	 * module. */
 	fixture_function(p, "work");
 	fixture_function(p, "work");
 	for (i = 0; i < p->functions_cnt; i++)

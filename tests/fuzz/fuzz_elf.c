@@ -66,7 +66,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* What symtab.h promises. */
+/* Checks the promises of symtab.h. */
 static void check_symbols(const struct elf_image *img, const struct symtab *tab)
 {
 	for (size_t i = 0; i < symtab__count(tab); i++) {
@@ -88,7 +88,7 @@ static void check_symbols(const struct elf_image *img, const struct symtab *tab)
 	}
 }
 
-/* What parameters.h promises. */
+/* Checks the promises of parameters.h. */
 static void check_parameters(const struct elf_image *img, const struct symtab *tab)
 {
 	static const char *const names[][2] = {
@@ -132,15 +132,14 @@ static void check_variables(const struct elf_image *img)
 		if (!symbol_lookup_data(img, vaddr, &s))
 			continue;
 		variables__member(v, s.vaddr, vaddr - s.vaddr, member, word);
-		if (!memchr(member, '\0', sizeof(member)) ||
-		    !memchr(word, '\0', sizeof(word)) ||
+		if (!memchr(member, '\0', sizeof(member)) || !memchr(word, '\0', sizeof(word)) ||
 		    (*member && *member != '.' && *member != '['))
 			abort();
 	}
 	variables__free(v);
 }
 
-/* What usdt.h promises. */
+/* Checks the promises of usdt.h. */
 static void check_usdt(const struct elf_image *img)
 {
 	const struct usdt_probe *probes;
@@ -228,7 +227,7 @@ static void read_symbols(const struct elf_image *img)
 	symtab__free(tab);
 }
 
-/* What plan.h promises: sites and exits inside the file, names, reasons. */
+/* Checks the promises of plan.h: sites and exits inside the file, names, reasons. */
 static void check_plan(struct plan *p, size_t len)
 {
 	for (size_t i = 0; i < p->functions_cnt; i++) {
@@ -262,7 +261,7 @@ static void check_plan(struct plan *p, size_t len)
 	}
 }
 
-/* The same of lines.h. */
+/* Checks the promises of lines.h. */
 static void check_lines(const struct plan *p, size_t len)
 {
 	const struct plan_lines *l = p->lines;

@@ -29,7 +29,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-/* What was let through has to keep what profiles promise. */
+/* A recording that the reader lets through must keep the promises of profiles. */
 static void look(struct profile *p)
 {
 	struct bytes again = {0};

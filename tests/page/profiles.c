@@ -231,8 +231,8 @@ static struct session make_session(struct maker *m, uint32_t part, uint64_t star
 	return s;
 }
 
-/* As those of functions and of spans are shown: each is a thread. One is as slow as it is as names
- * are long: of functions that nothing else is shown of. */
+/* Sessions of functions and of spans: each is a thread. One session's name is as long as names get,
+ * and its function is shown nowhere else. */
 static void make_sessions(struct maker *m)
 {
 	static char longest[20000] = "</script><i>::";

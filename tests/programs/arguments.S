@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* One function for each way in which what stands before a probe's site may change arguments. */
+/* One function for each way in which the instructions before a probe's site may change arguments.
+ */
 
 .macro function name
 	.p2align 4
@@ -12,7 +13,7 @@
 	.size \name, . - \name
 .endm
 
-/* What most do: return the first argument plus one. */
+/* The body of most functions: returns the first argument plus one. */
 .macro rest name
 	lea	1(%rdi), %rax
 	pop	%rbx

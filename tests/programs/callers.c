@@ -32,7 +32,7 @@ TRACED unsigned long large(unsigned long n)
 	return plain(n) + room[n % sizeof(room)];
 }
 
-/* Its stack pointer is known to its frame pointer alone. */
+/* A frame whose stack pointer is known by the frame pointer alone. */
 TRACED unsigned long variable(unsigned long n)
 {
 	volatile char *room = alloca(n % 100 + 16);
@@ -41,7 +41,7 @@ TRACED unsigned long variable(unsigned long n)
 	return called(n) + room[0];
 }
 
-/* Its frame is aligned. */
+/* A frame that is aligned. */
 TRACED unsigned long aligned(unsigned long n)
 {
 	volatile char room[64] __attribute__((aligned(64)));

@@ -550,7 +550,7 @@ static void open_all(const char *disk_path)
 	pthread_barrier_init(&barrier, NULL, 2);
 }
 
-/* Both threads on one CPU. */
+/* Puts both threads on one CPU. */
 static void share_cpu(void)
 {
 	cpu_set_t all, one;

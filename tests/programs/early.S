@@ -29,7 +29,7 @@ function early_branch
 	ret
 end early_branch
 
-/* One that does if not taken. */
+/* A branch that leads on if it is not taken. */
 function early_way_on
 	push	%rbx
 	mov	%rdi, %rbx
@@ -45,7 +45,7 @@ function early_way_on
 	ret
 end early_way_on
 
-/* Its frame is taken down by `leave`. */
+/* A frame that `leave` takes down. */
 function early_frame
 	push	%rbp
 	mov	%rsp, %rbp

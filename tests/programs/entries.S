@@ -37,7 +37,7 @@ function entry_mov
 	ret
 end entry_mov
 
-/* Nothing of the entry block can be emulated, and the stack pointer moves at once. */
+/* No instruction of the entry block can be emulated, and the stack pointer moves at once. */
 function entry_sub
 	sub	$24, %rsp
 	lea	1(%rdi), %rax
@@ -114,7 +114,7 @@ function entry_loop
 	ret
 end entry_loop
 
-/* The same, but the push after the loop runs once. */
+/* A loop to the entry, but with a push behind the loop, which runs once. */
 function entry_loop_push
 1:	inc	%ecx
 	and	$7, %ecx

@@ -18,7 +18,7 @@ TRACED int called(int n)
 	return n;
 }
 
-/* Its stack pointer is known to its frame pointer alone. */
+/* A frame whose stack pointer is known by the frame pointer alone. */
 TRACED int variable(int n)
 {
 	volatile char *room = alloca(n);

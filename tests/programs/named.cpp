@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What only C++ has: exceptions through named scopes, templates, lambdas, classes. Prints "COUNT
- * name N". */
+/* Regions in code that only C++ has: exceptions through named scopes, templates, lambdas, classes.
+ * Prints "COUNT name N". */
 #include <cstdio>
 #include <memory>
 

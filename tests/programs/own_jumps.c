@@ -18,7 +18,7 @@ asm(".text\n.type mark_small, @function\nmark_small:\n"
     "mov (%rsp), %rdx; mov %rdx, (%rdi); lea 8(%rsp), %rdx; mov %rdx, 8(%rdi)\n"
     "xor %eax, %eax; ret\n.size mark_small, .-mark_small");
 
-/* The same in 42. */
+/* Like mark_small, in 42 instructions. */
 uint64_t mark_large(struct spot *spot) __attribute__((returns_twice));
 asm(".text\n.type mark_large, @function\nmark_large:\n"
     "mov %rbp, 16(%rdi); mov %rbx, 24(%rdi); mov %r12, 32(%rdi); mov %r13, 40(%rdi)\n"

@@ -33,7 +33,7 @@ TRACED void work(void)
 	sink++;
 }
 
-/* One in the other, in a leaf but for that. */
+/* A region in another one, in a function that is a leaf but for that. */
 TRACED void nested(void)
 {
 	PROFTRACE_REGION("outer");
@@ -119,7 +119,7 @@ TRACED void leave(void)
 	work();
 }
 
-/* Its callee leaves without an end. */
+/* The callee leaves the region without an end. */
 TRACED void leaving(void)
 {
 	leave();

@@ -54,8 +54,7 @@ function returns_push
 	ret
 end returns_push
 
-/* What its callee returns to is a probed `ret`, whose address is the word below the stack pointer
- * then. */
+/* The callee returns to a probed `ret`, whose address is the word below the stack pointer then. */
 function returns_at_once
 	call	returns_inner
 	ret
@@ -99,8 +98,8 @@ function returns_inner
 	ret
 end returns_inner
 
-/* It is called from 6 bytes behind the begin of a page, and its `ret` is as far behind that of
- * another one. */
+/* The call is 6 bytes behind the begin of a page, and the `ret` as far behind that of another one.
+ */
 	.p2align 12
 body returns_near
 	push	%rbx

@@ -20,7 +20,7 @@ TRACED unsigned long handle(unsigned long n)
 	return n + 1;
 }
 
-/* As many calls by each of these two, whose frames lie at the same place. */
+/* Both functions make as many calls, and their frames lie at the same place. */
 TRACED unsigned long by_odd(unsigned long n)
 {
 	return handle(n) + 1;

@@ -104,7 +104,7 @@ static void begin(int index)
 
 static void begin_asm(void)
 {
-	/* Whoever goes to a fiber for the first time has it in turn. */
+	/* A thread that goes to a fiber for the first time has it in turn. */
 	begin(turn / threads_cnt % fibers_cnt);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the target programs share. Each counts its own calls and prints them last, one line a
- * function: "COUNT name N", or "COUNT one|other N" if it has two names. With --wait as first
- * argument it says "ready" before its work and waits for a line on stdin, so that a test can attach
- * in between. With --hold it waits once more, at its end, after it has said "held": a profiler can
- * leave, and its memory can be looked at.
+ * Code that target programs share. Each program counts its own calls and prints them last, one line
+ * a function: "COUNT name N", or "COUNT one|other N" if it has two names. With --wait as first
+ * argument the program says "ready" before its work and waits for a line on stdin, so that a test
+ * can attach in between. With --hold it waits once more, at its end, after it has said "held": a
+ * profiler can leave, and the program's memory can be looked at.
  */
 #ifndef TARGET_H
 #define TARGET_H

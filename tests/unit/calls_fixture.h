@@ -31,7 +31,7 @@ static inline uint32_t path_number(uint32_t callstack, uint32_t level)
 
 #define VALUES 4 /* of a call that has some */
 
-/* One call in five has none. */
+/* Gives values to all calls but one in five. */
 static inline void give_values(struct timeline_call *call)
 {
 	static const char text[] =

@@ -184,7 +184,7 @@ static inline void for_each_mutant(const char *path, int rounds, void (*use)(str
 	free(bad);
 }
 
-/* The same for copies cut at every `step` bytes. */
+/* Calls `use` with copies of the file that are cut at every `step` bytes. */
 static inline void for_each_cut(const char *path, size_t step, void (*use)(struct elf_image *))
 {
 	size_t len, cut;

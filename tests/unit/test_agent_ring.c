@@ -172,15 +172,15 @@ static void in_order(void **state)
 	put(web, 12, NOW, 1);
 	put(web, 10, NOW, 1);
 	put(web, 11, NOW, 1);
-	/* What was there before the receiver is not missed. */
+	/* Recordings from before the receiver was there are not missed. */
 	assert_int_equal(next(&p, &waiting), 10);
 	assert_true(waiting == 3 && !p.missed);
 	p.number = 10;
 	assert_int_equal(next(&p, &waiting), 11);
 	assert_int_equal(waiting, 2);
-	/* It waits as long as it is not done with. */
+	/* A recording waits until it is done with. */
 	assert_int_equal(next(&p, &waiting), 11);
-	/* What has gone meanwhile is missed, and counted once. */
+	/* Recordings that have gone meanwhile are missed, and counted once. */
 	put(web, 16, NOW, 1);
 	bound(1, 1000);
 	assert_int_equal(next(&p, &waiting), 16);

@@ -123,7 +123,7 @@ static void test_few_samples(void **state)
 	}
 }
 
-/* Of the same function on another path nothing is known. */
+/* Samples of the same function on another path tell nothing. */
 static void test_other_path(void **state)
 {
 	struct stack_copy *threads[] = {thread(10 * MS, 1, 0), thread(10 * MS, 0, 0)}, *out[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who goes, and who stays, when tracing costs too much. */
+/* Functions that are dropped, and functions that stay, when tracing costs too much. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #define OWN_NS 1e9
 #define LIMIT  0.05 /* 50 ms */
 
-/* So many calls that 1 % of them are in doubt. */
+/* At this number of calls 1 % of them is in doubt. */
 #define MANY 90000
 
 /* `cost` and `call` in ns. */
@@ -102,7 +102,7 @@ static void few_calls_never_decide(void **state)
 	assert_int_equal(CHOOSE(h), 1);
 }
 
-/* None of them can be judged by itself; together they are over the limit. */
+/* No function can be judged by itself; together they are over the limit. */
 static void many_of_few_calls_count(void **state)
 {
 	struct budget_function f[1001];
@@ -162,7 +162,7 @@ static void what_fits_after_all_is_kept(void **state)
 	assert_false(f[2].drop);
 }
 
-/* One that would fit alone does not if another has been taken back before it. */
+/* A function that would fit alone does not fit if another one has been taken back before. */
 static void what_was_taken_back_counts(void **state)
 {
 	struct budget_function f[] = {function(26000, 1000, 1), function(25000, 1000, 1.5),
@@ -266,7 +266,7 @@ static void the_chosen_go_last(void **state)
 	f[2].gone = true;
 	assert_int_equal(CHOOSE(f), 1);
 	assert_true(!f[0].drop && f[1].drop);
-	/* There is nobody else who could pay so much. */
+	/* No other function could pay so much. */
 	f[1].drop = false;
 	f[0].calls = 60000;
 	assert_int_equal(CHOOSE(f), 1);

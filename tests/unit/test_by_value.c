@@ -87,7 +87,7 @@ static void each_value_has_its_path(void **state)
 	       "5:200-200/0 6:200-200/0 11:500-510/0 ");
 }
 
-/* What has no value of the name stays together below what has. */
+/* Calls without a value of the name stay together, below calls that have one. */
 static void one_function_of_many(void **state)
 {
 	add_calls();

@@ -235,7 +235,7 @@ static void others_may_not_have_written_it(void **state)
 		assert_int_equal(chmod(path, modes[i]), 0);
 		assert_unknown(BACKEND);
 	}
-	/* It is replaced, not written to: the new one is good. */
+	/* The file is replaced, not written to: the new one is good. */
 	write_some();
 	assert_known();
 	if (!geteuid()) {
@@ -262,7 +262,7 @@ static void no_links_are_followed(void **state)
 
 static void no_files(void **state)
 {
-	/* Nobody writes to it: that must not be waited for. */
+	/* Nobody writes to the FIFO: opening it must not wait. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_unknown(BACKEND);
 	write_some();

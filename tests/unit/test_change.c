@@ -15,7 +15,7 @@ static void expect(const struct measured *old, const struct measured *now, int64
 
 	assert_int_equal(c.ns, ns);
 	assert_int_equal(c.noise, noise);
-	/* It is the same the other way round. */
+	/* The change is the same the other way round. */
 	c = change__of(now, old);
 	assert_int_equal(c.ns, -ns);
 	assert_int_equal(c.noise, noise);
@@ -58,7 +58,7 @@ static void test_part_of_the_whole(void **state)
 	expect(&old, &now, MS, true);
 	now.ns++;
 	expect(&old, &now, MS + 1, false);
-	/* Of so few calls little is known. */
+	/* Few calls tell little. */
 	now.calls = old.calls = CHANGE_FEW - 1;
 	expect(&old, &now, MS + 1, true);
 	now.ns = 6 * MS + 1;
@@ -102,7 +102,7 @@ static void test_more_calls(void **state)
 	expect(&old, &now, 10 * MS, false);
 }
 
-/* As many calls are the same calls, however they differ from each other. */
+/* If both runs have as many calls they are the same calls, however they differ from each other. */
 static void test_few_unequal_calls(void **state)
 {
 	struct measured old = plain(111 * MS, 3), now = plain(221 * MS, 3);
@@ -143,7 +143,7 @@ static void test_busy_machine(void **state)
 	expect(&old, &now, 900 * MS, false);
 }
 
-/* Of the time with the probes' cost (raw_ns) 5 % are noise: here 100 ms, and 10 ms. */
+/* 5 % of the time with the probes' cost (raw_ns) are noise: here 100 ms, and 10 ms. */
 static void test_raw(void **state)
 {
 	struct measured old = plain(100 * MS, 1000), now = plain(150 * MS, 1000);
@@ -164,7 +164,7 @@ static void test_jitter(void **state)
 	expect(&old, &now, 700000, false);
 	now.ns = 1680000;
 	expect(&old, &now, 680000, true);
-	/* What waits is no slower for an interrupt. */
+	/* A function that waits is no slower for an interrupt. */
 	old.off_ns = now.off_ns = MS;
 	old.longest_ns = now.longest_ns = 2000;
 	expect(&old, &now, 680000, false);
@@ -179,14 +179,14 @@ static void test_stalls(void **state)
 	now.off_ns = 8 * MS;
 	now.longest_ns = 4 * MS;
 	expect(&old, &now, 8 * MS, true);
-	/* The same on a CPU. */
+	/* The same times, all of them on a CPU. */
 	now.off_ns = 0;
 	expect(&old, &now, 8 * MS, false);
 	/* Stalls don't hide what has changed besides. */
 	now.ns = 26 * MS;
 	now.off_ns = 8 * MS;
 	expect(&old, &now, 16 * MS, false);
-	/* But what became faster does not become slower by a stall. */
+	/* But a function that became faster does not become slower by a stall. */
 	old.ns = 15 * MS;
 	now.ns = 20 * MS;
 	now.off_ns = 12 * MS;

@@ -60,7 +60,7 @@ static void the_other_end_sees_it(void **state)
 	closer__drain(closer);
 }
 
-/* As long as that is asked for, nothing is closed. */
+/* As long as closing is put off, nothing is closed. */
 static void on_hold(void **state)
 {
 	int ends[2];

@@ -228,7 +228,8 @@ static void nop5_needs_a_new_kernel(void **state)
 	code_decoder__free(old);
 }
 
-/* Of ten bytes, within one page: anywhere in the entry block, as it leaves the red zone alone. */
+/* A nop of ten bytes, within one page, may be anywhere in the entry block, as its call leaves the
+ * red zone alone. */
 static void nop10_where_the_kernel_calls_from_it(void **state)
 {
 	/* mov %edi,%eax; nop10; nop5; ret */
@@ -483,7 +484,7 @@ static void masks_bound_tables(void **state)
 	assert_int_equal(code.exits_cnt, 2);
 	assert_null(code.no_exits);
 	code_clear(&code);
-	/* Of another register, or with another constant than 2^n - 1. */
+	/* A mask of another register, or with another constant than 2^n - 1. */
 	masked[1] = 0xe6;
 	decode_with_table(masked, &code);
 	assert_int_equal(code.exits_cnt, 0);
@@ -510,8 +511,7 @@ static bool read_far_table(void *ctx, uint64_t vaddr, void *buf, size_t len)
 	return true;
 }
 
-/* What gcc makes of a switch at -O0: the register with the table still has another address, of a
- * table before. */
+/* A switch by gcc at -O0: the register with the table still has the address of an earlier table. */
 static void tables_of_unoptimised_code(void **state)
 {
 	/* cmp $1,%edi (clang: sub); ja R; lea 0(,%rdi,4),%rdx; lea table(%rip),%rax;
@@ -746,7 +746,7 @@ static void stack_switching_is_no_leaf(void **state)
 	assert_false(DECODE(0x0f, 0x05, 0xc3)->leaf);
 }
 
-/* What DECODE() gave, as tiny__reason() sees it. */
+/* Checks the result of tiny__reason() on the code that DECODE() gave. */
 static void assert_tiny(const struct code *c, const char *reason)
 {
 	if (reason)

@@ -26,7 +26,7 @@ static __attribute__((noinline)) int here(void)
 	return 1;
 }
 
-/* Of processes that come and go, thousands in a minute where programs are compiled. */
+/* Processes come and go, thousands in a minute where programs are compiled. */
 static void processes_come_and_go(void **state)
 {
 	struct code_names *c;

@@ -28,7 +28,7 @@ static int see(void *ctx, const struct code_ref *ref)
 	return 0;
 }
 
-/* One instruction, and what it refers to; its address counts from BASE. */
+/* One instruction, and the addresses that it refers to; its own address counts from BASE. */
 struct known {
 	uint8_t bytes[8], length;
 	int kind; /* enum code_ref_kind; -1: it refers to nothing */
@@ -92,7 +92,7 @@ static void test_each(void **state)
 	free(memo);
 }
 
-/* One behind the other, twice: at the second time some are remembered. */
+/* All instructions one behind the other, twice: the second time some are remembered. */
 static void test_stretch(void **state)
 {
 	struct prefix_memo *memo = calloc(1, sizeof(*memo));

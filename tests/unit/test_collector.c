@@ -187,8 +187,8 @@ static void estimated_calls(void **state)
 	profile__free(p);
 }
 
-/* Of calls in bursts that no probe sees leave nobody knows whether they were there as their thread
- * waited: it is the innermost caller's wait of whom that is known. */
+/* Calls in bursts whose exits no probe sees may have ended before their thread waited: the wait is
+ * charged to the innermost caller that is known to have been there. */
 static void waits_are_not_given_to_unseen_calls(void **state)
 {
 	static const struct function_probes probes[FUNCTIONS] = {
@@ -311,7 +311,7 @@ static void open_calls_of_bursts_end_with_them(void **state)
 	assert_stats(NODE(p, 0, MAIN), 1, 1000, 600, UINT64_MAX, 0);
 	assert_stats(NODE(p, 0, MAIN, WORK), 1, 400, 350, UINT64_MAX, 0);
 	profile__free(p);
-	/* So is what the thread waits now. */
+	/* The wait that the thread is in now is not given, either. */
 	callstack->current = t;
 	callstack->off_since = 1700;
 	p = snapshot(2000);
@@ -436,7 +436,7 @@ static void threads_do_not_mix(void **state)
 	uint32_t a = bpf_callstack(NOBODY, NOBODY, "a"), b = bpf_callstack(NOBODY, NOBODY + 1, "b");
 	struct profile *p;
 
-	/* Their nodes alternate in the table. */
+	/* The nodes of both call stacks alternate in the table. */
 	bpf_enter(a, MAIN, 0);
 	bpf_enter(b, MAIN, 0);
 	bpf_enter(a, WORK, 10);
@@ -681,8 +681,8 @@ static void release_lock(struct wire_callstack *callstack)
 	__atomic_fetch_add(&callstack->busy, WIRE_BUSY_RELEASED - 1, __ATOMIC_RELEASE);
 }
 
-/* As BPF does: a call is entered under the lock, and left under it. Returns how many leaves have
- * not got it. */
+/* Enters and leaves calls as BPF does, each under the lock. Returns how many leaves have not got
+ * the lock. */
 static void *call_on_callstack(void *arg)
 {
 	struct wire_callstack *callstack = arg;
@@ -708,8 +708,8 @@ static void *call_on_callstack(void *arg)
 	return (void *)lost;
 }
 
-/* Whoever looks whether a call stack is idle keeps nobody from it, and ends none with an open call.
- */
+/* Looking whether a call stack is idle keeps nobody from the call stack, and ends none with an open
+ * call. */
 static void looking_at_a_callstack_loses_no_return(void **state)
 {
 	uint32_t number = bpf_callstack(NOBODY, NOBODY, "prog");
@@ -909,7 +909,7 @@ static void distributions_are_merged(void **state)
 	dist(WORK, 5, 3)->calls[2] = 6;
 	dist(MAIN, 1, 61)->calls[7] = UINT64_MAX / 2;
 	dist(WORK, 63, 3)->calls[7] = 1;
-	/* Of two CPUs that have made the entry of a key, the index knows one. */
+	/* Two CPUs have made an entry of the same key; the index knows one. */
 	dist(WORK, 63, 3);
 	dist(LEAF, 1, 4);			 /* nothing counted yet */
 	bpf.dists[bpf.next_dist++].calls[3] = 9; /* its key is not written yet */
@@ -970,7 +970,8 @@ static void waiting_threads_have_waited_so_far(void **state)
 	assert_int_equal(NODE(p, 0, MAIN)->stats.off_self_ns, 0);
 	assert_int_equal(NODE(p, 0, MAIN)->stats.off_ns, 540);
 	profile__free(p);
-	/* It went a moment after the snapshot's; it is on another stack; it has ended. */
+	/* The thread left the CPU a moment after the snapshot; or it is on another stack; or it has
+	 * ended. */
 	callstack->off_since = 2500;
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 40);
@@ -980,7 +981,8 @@ static void waiting_threads_have_waited_so_far(void **state)
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 40);
 	profile__free(p);
-	/* As long as nobody is seen back on this one, that has passed elsewhere. */
+	/* As long as nobody has seen the thread back on this stack, its time has passed elsewhere.
+	 */
 	callstack->left_ns = 1200;
 	p = snapshot(2000);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.off_self_ns, 840);
@@ -1180,7 +1182,7 @@ static void usage_of_used(void **state)
 	check_used(NULL, 0);
 }
 
-/* Also if there are costs that make the threads' figures others in the profile. */
+/* That holds also if costs change the threads' figures in the profile. */
 static void usage_outlives_threads(void **state)
 {
 	struct function_usage before[FUNCTIONS], after[FUNCTIONS];
@@ -1210,7 +1212,7 @@ static void usage_outlives_threads(void **state)
 	p = snapshot(5000);
 	assert_int_equal(p->accounting.probe_ns, probe_ns);
 	profile__free(p);
-	/* Nor do the accounts forget. */
+	/* The accounts keep the retired calls, too. */
 	collector__forget_retired(collector);
 	p = snapshot(5000);
 	assert_int_equal(p->threads_cnt, 1);
@@ -1293,8 +1295,8 @@ static void scaled_calls(void **state)
 		BPF_NODE(t, MAIN, WORK)->calls += 4;
 		BPF_NODE(t, MAIN, WORK)->self_ns += 4 * 50;
 	}
-	/* What the others took is not in the caller's own time; just now it is less than nothing.
-	 */
+	/* The time of the other calls is not in the caller's own time, which is less than nothing
+	 * just now. */
 	BPF_NODE(t, MAIN)->self_ns -= 3 * 4 * 50;
 	p = snapshot(400);
 	assert_int_equal(NODE(p, 0, MAIN, WORK)->stats.calls, 15);
@@ -1333,7 +1335,7 @@ static void reset_forgets(void **state)
 	assert_int_equal(
 		bpf.function_modes[WORK].every + bpf.passed[bpf.info.function_modes_cap + WORK], 0);
 	assert_null(index_find(bpf.callstacks[t].root, MAIN, &free_place));
-	/* Its entries are used again. */
+	/* The entries of the call stack are used again. */
 	again = bpf_callstack(NOBODY, NOBODY, "again");
 	assert_int_equal(again, t);
 	record_small(again);
@@ -1342,7 +1344,7 @@ static void reset_forgets(void **state)
 	profile__free(p);
 }
 
-/* Also those whose paths have places of paths that were given back. */
+/* Functions are known as called also if their paths have places of paths that were given back. */
 static void functions_seen_after_a_reset(void **state)
 {
 	uint32_t t = bpf_callstack(NOBODY, NOBODY, "prog");
@@ -1433,7 +1435,7 @@ static void lines_add_up(void **state)
 	bpf_enter(t, LEAF, 1080);
 	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
 	assert_int_equal(usage[0].hits, 7);
-	/* One of its sites has less than its probes are thought to have cost. */
+	/* One of the line's sites has less than its probes are thought to have cost. */
 	assert_int_equal(usage[0].ns, 350 - 90);
 	assert_int_equal(usage[0].error_ns, 0);
 	assert_int_equal(usage[1].hits, 0);
@@ -1443,7 +1445,7 @@ static void lines_add_up(void **state)
 	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
 	assert_int_equal(usage[0].error_ns, 9);
 	assert_int_equal(usage[2].error_ns, 0);
-	/* As measured. */
+	/* Raw times are shown as measured. */
 	collector__set_costs(collector, &(struct probe_costs){.spread = 0}, true);
 	assert_int_equal(collector__lines(collector, 1100, usage, 3), 0);
 	assert_int_equal(usage[0].ns, 350);
@@ -1468,7 +1470,7 @@ static void lines_of_open_calls_outlive_threads(void **state)
 		assert_int_equal(usage.ns, (i + 1) * 40);
 	}
 	assert_true(bpf.queues[0].cnt > 0);
-	/* What was shown is forgotten by threads, which lines are not told apart by. */
+	/* The figures that were shown are forgotten by thread; lines do not tell threads apart. */
 	collector__forget_retired(collector);
 	assert_int_equal(collector__lines(collector, 1000, &usage, 1), 0);
 	assert_int_equal(usage.ns, 12 * 40);

@@ -53,7 +53,7 @@ bool tracer__cpu_of_ended(const struct tracer *tr, pid_t pid, uint64_t *ns)
 	return world.ended_ns;
 }
 
-/* Of all, as nobody is named. */
+/* CPU time of all processes, as none is named here. */
 uint64_t tracer__cpu_of_others(const struct tracer *tr)
 {
 	return world.cpu_ns;
@@ -328,8 +328,8 @@ static void begin(void)
 	controller__start(controller, now);
 }
 
-/* So long a time of the target's, in which it makes so many calls, ends in a look. Probes make it
- * longer, those of calls that are passed over by half. */
+/* Lets the target live for that time and make so many calls; then comes a look. Probes make the
+ * time longer, those of calls that are passed over by half. */
 static void live_for(uint64_t ns, uint64_t hot, uint64_t warm, uint64_t rare)
 {
 	const uint64_t calls[FUNCTIONS] = {hot, warm, rare};
@@ -436,7 +436,7 @@ static void exits_outside_of_calls(void **state)
 	begin();
 	live(10, 1, 10);
 	assert_dropped(0, 0, 0);
-	/* Of 20,000 calls, which five more links have seen. */
+	/* The target makes 20,000 calls, and five more links have seen them. */
 	world.strays[HOT] = 100000;
 	live(20000, 0, 10);
 	assert_dropped(0, 0, 0);
@@ -594,7 +594,7 @@ static void an_idle_target_loses_nothing(void **state)
 	assert_dropped(1, 0, 0);
 }
 
-/* One request a second, which a short look meets: not all of the time is like it. */
+/* A short look meets the one request of a second: not all of the time is like it. */
 static void a_short_look_at_an_idle_target(void **state)
 {
 	begin();
@@ -729,7 +729,7 @@ static void who_ends_before_the_start_has_no_time(void **state)
 	world.ended_ns = 7 * SECOND;
 	begin();
 	assert_int_equal(controller__cpu_ns(controller), 0);
-	/* One that comes later has all of its time in the run. */
+	/* A process that comes later has all of its time in the run. */
 	controller__joined(controller, ended.pid);
 	assert_int_equal(controller__cpu_ns(controller), 7 * SECOND);
 }
@@ -742,8 +742,8 @@ static uint64_t cpu_of(pid_t pid)
 	return ns;
 }
 
-/* Of a child that was forked while probes were put in, what it had by then was before the run. It
- * need not have called anything. */
+/* CPU time that a child, forked while probes were put in, had before all were in was before the
+ * run. The child need not have called anything. */
 static void children_have_what_they_run_from_the_start_on(void **state)
 {
 	struct target_process named = {.pid = child_that_has_ended()};
@@ -935,7 +935,7 @@ static void old_probes_are_taken_out_soon(void **state)
 	assert_true(controller__pace_ns(controller) > 4000000);
 }
 
-/* Of functions that are called once a request, ten requests tell, however long they take. */
+/* Of functions that are called once a request, ten requests tell, however long these take. */
 static void few_calls_add_up(void **state)
 {
 	begin();
@@ -949,7 +949,8 @@ static void few_calls_add_up(void **state)
 	assert_int_equal(world.drops, 1);
 }
 
-/* Of children that do the same again and again three do; and what they drop goes in turn. */
+/* If forked children do the same again and again three calls tell enough; and functions that are
+ * dropped there go one after the other. */
 static void a_forking_server_needs_fewer(void **state)
 {
 	world.forks = true;
@@ -1046,7 +1047,8 @@ static void the_chosen_comes_back(void **state)
 	assert_dropped(1, 1, 0);
 }
 
-/* Too dear by itself: what is firm stays, what is not waits until it is cheap. */
+/* Dear functions: a firm choice stays in spite of the cost, and others wait until they are cheap.
+ */
 static void what_does_not_fit_is_left(void **state)
 {
 	inputs.burst_ns = 5000000;

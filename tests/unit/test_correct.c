@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is left of measured times without the probes' cost. */
+/* Measured times without the probes' cost. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -65,7 +65,8 @@ static void loops(void **state)
 	assert_int_equal(list[0], 0);
 }
 
-/* As many as leave room for some reads: 100 of them, in 3 ms of counting. */
+/* The window has as many functions as leave room for some reads: 100 of them, in 3 ms of counting.
+ */
 static void by_reads(void **state)
 {
 	struct counting how = reads_so_often(50e-6);
@@ -78,7 +79,7 @@ static void by_reads(void **state)
 	/* A target that hardly reads has its functions counted as if they went by time. */
 	how.io_per_ns = 1e-9;
 	assert_int_equal(counting__choose(members, CNT, &how, list), 1);
-	/* There is a limit to it. */
+	/* The number of functions has a limit. */
 	how.io_per_ns = 1;
 	assert_int_equal(counting__choose(members, CNT, &how, list), 20);
 	for (uint32_t i = 0; i < CNT; i++)
@@ -86,8 +87,8 @@ static void by_reads(void **state)
 	assert_int_equal(counting__choose(members, CNT, &how, list), COUNTING_MOST);
 }
 
-/* One that was counted before, any of those that were least often: alone by time, else beside
- * others. */
+/* One function is counted again, any of those that were counted least often: alone if it takes all
+ * the time, else beside others. */
 static void again(void **state)
 {
 	struct counting how = reads_so_often(20e-6);
@@ -109,7 +110,7 @@ static void again(void **state)
 	assert_in_range(counting__choose(members, CNT, &how, list), 2, COUNTING_MOST);
 	assert_in_range(list[0], 20, 29);
 	assert_int_equal(list[1], 0);
-	/* None was counted yet: as without. */
+	/* If no function was counted yet the choice is as without `again`. */
 	for (uint32_t i = 0; i < CNT; i++)
 		members[i].counted = 0;
 	assert_in_range(counting__choose(members, CNT, &how, list), 2, COUNTING_MOST);

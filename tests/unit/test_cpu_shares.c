@@ -113,7 +113,7 @@ static void test_code_made_at_run_time(void **state)
 	       "    90.0%  code made at run time (by a JIT): in no file, not traced\n"
 	       "  functions made at run time are shown by eprof, or here with erl +JPperf true "
 	       "(Erlang, Elixir)\n");
-	/* Nobody is told to trace these by their names. */
+	/* Users are not told to trace such files by their names. */
 	p = program("/usr/bin/host", 500, 500);
 	fixture_cpu_share(p, (struct profile_cpu_share){"/memfd:code (deleted)", 250, 0, 0});
 	fixture_cpu_share(p, (struct profile_cpu_share){"[anon:code]", 250, 0, 0});

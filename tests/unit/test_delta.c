@@ -206,7 +206,7 @@ static uint64_t interval_error(uint64_t calls_before, uint64_t error_before, uin
 /* Estimates are of all of the run, each time anew. */
 static void test_estimates_that_change(void **state)
 {
-	/* As uncertain as before, for longer. */
+	/* The interval's estimate is as uncertain as that of before, for longer. */
 	assert_int_equal(interval_error(1000, 300, 2000, 500), 400);
 	/* The later estimate knows better how many calls there were. */
 	assert_int_equal(interval_error(1000, 500, 1800, 300), 400);

@@ -255,7 +255,7 @@ static void test_fit(void **state)
 		{"parse(std::string const&, int) (inlined)", 24, "parse(…) (inlined)"},
 		{"non-virtual thunk to Shape::area(long, long)", 33,
 		 "non-virtual thunk to Shape::area(…)"},
-		/* Others than C++ and Rust. */
+		/* Languages other than C++ and Rust. */
 		{"main.(*Server).handleRequest.func1", 12, "main.(*Server).handleRequest.func1"},
 		{"read_the_configuration_file", 10, "read_the_configuration_file"},
 		{"/usr/lib/x86_64-linux-gnu/libc.so.6", 10, "/usr/lib/x86_64-linux-gnu/libc.so.6"},

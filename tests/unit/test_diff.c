@@ -128,7 +128,7 @@ static void test_moved_and_slower(void **state)
 	release(d);
 }
 
-/* What is alone in each run is the same under another name. */
+/* If each run has a function that the other one lacks, one may be the other, renamed. */
 static void test_renamed(void **state)
 {
 	struct diff *d =
@@ -178,7 +178,7 @@ static void test_only_in_one(void **state)
 	assert_false(find(d, "former")->calls_noise);
 	expect_calls(d, "leaf", 0, 400);
 	release(d);
-	/* Nothing is known of what their calls took before. */
+	/* The old run does not know how long these calls took. */
 	old = program("prog", "/bin/prog", false, 40 * MS);
 	now = program("prog", "/bin/prog", false, 40 * MS);
 	old->functions[2].name = old->functions[2].symbol = "former";
@@ -257,7 +257,7 @@ static void test_threads_by_name(void **state)
 	release(d);
 }
 
-/* Those of a run without spans are none of the other's spans. */
+/* Spans are compared with spans only. */
 static void test_spans_are_apart(void **state)
 {
 	struct profile *old = program("prog", "/bin/prog", false, 40 * MS);
@@ -296,7 +296,7 @@ static void test_what_one_run_did_not_trace(void **state)
 	assert_string_equal(d->both->functions[d->left_out[1].function].name, "leaf");
 	assert_null(d->left_out[1].reason[DIFF_OLD]);
 	assert_string_equal(d->left_out[1].reason[DIFF_NEW], "not probed");
-	/* Their time is main's, in both. */
+	/* The time of the functions left out is main's, in both runs. */
 	expect_folded(d, WEIGHT_WALL, "prog;main 70000000 50000000\nprog;main;other 0 20000000\n");
 	release(d);
 	/* With a part of its calls kept, it is known. */
@@ -429,7 +429,7 @@ static void test_nothing(void **state)
 	release(d);
 }
 
-/* As deep as they come, in every format. */
+/* Paths as deep as they come, in every format. */
 static void test_deep(void **state)
 {
 	const struct sink *const sinks[] = {&sink_tree, &sink_json, &sink_csv};
@@ -542,7 +542,7 @@ static struct profile *prog(uint64_t work_ns)
 	return program("prog", "/bin/prog", false, work_ns);
 }
 
-/* What is read first: one sentence. */
+/* The verdict is the sentence that people read first. */
 static void test_verdict(void **state)
 {
 	static const struct profile_skip skip = {"leaf", "/elsewhere/prog", "tiny"};

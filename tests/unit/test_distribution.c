@@ -27,7 +27,7 @@ static void test_bounds(void **state)
 		assert_true(width > 0);
 		assert_true(width == 1 || width <= low / 8);
 	}
-	/* Nothing is beyond the last one. */
+	/* No duration lies beyond the last bucket. */
 	assert_true(bucket__low(bucket) == 15ull << 60);
 }
 
@@ -121,7 +121,7 @@ static void test_empty_buckets(void **state)
 	assert_int_equal(distribution__quantile(&d, 1, 5, 5), 5);
 }
 
-/* One duration only: whatever its bucket, it is known exactly. */
+/* A single duration is known exactly, whatever its bucket. */
 static void test_single(void **state)
 {
 	const struct profile_bucket bucket = {0, bucket_of(1000), 3};

@@ -277,7 +277,7 @@ static void assert_values(const struct timeline_call *call, uint32_t n)
 		assert_int_equal(v[5].i, -1000ll - n);
 }
 
-/* What is cut in the midst of a character ends before it; what is whole stays. */
+/* A text that is cut in the midst of a character ends before that; a whole one stays. */
 static void texts_end_with_whole_characters(void **state)
 {
 	static const struct {

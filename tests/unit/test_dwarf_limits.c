@@ -86,7 +86,7 @@ static uint64_t vaddr_of_work(const struct elf_image *img)
 	return 0;
 }
 
-/* As the end of every run does, for functions that have been called. */
+/* Looks up functions' source as the end of every run does. */
 static void find_source(struct elf_image *img)
 {
 	struct line_table *table = NULL;
@@ -97,7 +97,7 @@ static void find_source(struct elf_image *img)
 	line_table__free(table);
 }
 
-/* As --lines does, for many functions. */
+/* Looks up many functions' lines as --lines does. */
 static void find_lines(struct elf_image *img)
 {
 	uint64_t vaddr = vaddr_of_work(img);

@@ -339,7 +339,7 @@ static void way_on(void **state)
 	EXITS(way_on_code, JCC(0x8, 0x4, 8), RET(0x12));
 }
 
-/* Nothing there is emulated. */
+/* No instruction there is emulated. */
 static void right_behind_a_call(void **state)
 {
 	EXITS(right_behind_a_call_code, RET(0xd));
@@ -357,13 +357,13 @@ static void frame_pointer(void **state)
 	EXITS(frame_pointer_code, JMP_FP(0xd, 8));
 }
 
-/* So it tells nothing before. */
+/* So the frame pointer tells nothing before. */
 static void changed_frame_pointer(void **state)
 {
 	EXITS(changed_frame_pointer_code, RET(0xf));
 }
 
-/* One of the two passes no branch. */
+/* One of the two ways passes no branch. */
 static void mixed_ways(void **state)
 {
 	EXITS(mixed_ways_code, RET(0xb));
@@ -375,7 +375,7 @@ static void emulated_behind_call(void **state)
 	EXITS(emulated_behind_call_code, JMP(0xa, 8));
 }
 
-/* It may last. */
+/* A system call may last. */
 static void system_call(void **state)
 {
 	EXITS(system_call_code, RET(0xb));
@@ -405,13 +405,13 @@ static void early_out(void **state)
 	EXITS(early_out_code, RET(0x12));
 }
 
-/* Too many would be hit in vain. */
+/* Too many branches would be hit in vain. */
 static void many_branches(void **state)
 {
 	EXITS(many_branches_code, RET(0x50));
 }
 
-/* So may this. */
+/* A dear instruction may last, too. */
 static void dear(void **state)
 {
 	EXITS(dear_code, RET(0xb));
@@ -423,13 +423,13 @@ static void jump_out(void **state)
 	EXITS(jump_out_code, OUT(0xb), JCC(0x8, 0x4, 8));
 }
 
-/* It is not known where the slot is before. */
+/* The slot is not known before. */
 static void unbalanced(void **state)
 {
 	EXITS(unbalanced_code, RET(0xb));
 }
 
-/* Who lands there has not passed the jump before. */
+/* A thread that lands there has not passed the jump before. */
 static void landing_pad(void **state)
 {
 	const uint64_t pads[] = {BASE + 0x8};

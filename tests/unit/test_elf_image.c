@@ -310,7 +310,7 @@ static void use_cut(struct elf_image *img)
 {
 	char last;
 
-	/* What opens has all of its segments. */
+	/* An image that opens has all of its segments. */
 	assert_int_equal(elf_image__read(img, segments_end - 1, &last, 1), 1);
 }
 

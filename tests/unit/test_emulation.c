@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which `ret`s and entries are left to the kernel: those that have another probe of ours as well.
- */
+/* `ret`s and entries are left to the kernel if another probe of ours is there as well. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What our programs can do in place of an instruction at a function's entry, as text. The table is
- * assembled at test time. */
+/* Instructions at functions' entries, and what our programs do in their place, as text. The table
+ * is assembled at test time. */
 #include "arch/arch.h"
 #include "elf_fixture.h"
 #include "wire.h"

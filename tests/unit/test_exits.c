@@ -142,7 +142,7 @@ static const struct {
 	{EXIT_NONE, &bad, DENY_RETURN, EXIT_NONE, "--exits=none"},
 };
 
-/* What is forced goes before what the context says. */
+/* A forced strategy goes before the context's. */
 static void forced(void **state)
 {
 	static const unsigned traits[] = {0, TRAIT_UNWINDS, TRAIT_GO};

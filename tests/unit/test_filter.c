@@ -137,7 +137,7 @@ static void aliases_count_as_well(void **state)
 	assert_false(wants("malloc", &program, &sym));
 }
 
-/* As when the compiler or the linker has folded two functions with the same code. */
+/* The compiler or the linker may have folded two functions with the same code. */
 static void demangled_aliases_count_as_well(void **state)
 {
 	const char *const aliases[] = {"_ZN2ns1gEi"};

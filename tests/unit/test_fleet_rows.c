@@ -43,7 +43,7 @@ static void test_values(void **state)
 	rows__free(&r);
 }
 
-/* Its lengths are those that ClickHouse's compressed blocks have. */
+/* The block's lengths are those that ClickHouse's compressed blocks have. */
 static void test_block(void **state)
 {
 	static const char none[16];
@@ -87,7 +87,7 @@ static void test_kinds(void **state)
 	}
 }
 
-/* The same paths have the same numbers, in whichever order they come and wherever code lies. */
+/* Paths have the same numbers in whichever order they come, and wherever code lies. */
 static void test_ids(void **state)
 {
 	struct profile *a = fixture_small(), *b = fixture_small(), *merged;
@@ -117,7 +117,7 @@ static void test_ids(void **state)
 	profile__free(b);
 }
 
-/* Of engine_hash(), which ClickHouse 18.16 and 26.7 gave for steps 100, 200 and 300. */
+/* Results of engine_hash() for steps 100, 200 and 300, as ClickHouse 18.16 and 26.7 gave them. */
 static void test_engine_ids(void **state)
 {
 	struct profile *p = fixture_small();

@@ -27,7 +27,7 @@ static int make_folder(void **state)
 	snprintf(path, sizeof(path), "%s/file", folder);
 	snprintf(other, sizeof(other), "%s/other", folder);
 	snprintf(old, sizeof(old), "%s/file.old", folder);
-	/* What is said of files that are refused, and of full ones. */
+	/* Messages about refused files, and full ones, are not shown. */
 	return !freopen("/dev/null", "w", stderr);
 }
 
@@ -47,7 +47,7 @@ static off_t size_of(const char *name)
 	return st.st_size;
 }
 
-/* But for what was replaced. */
+/* The number of files in the folder, but for a replaced recording. */
 static size_t files(void)
 {
 	DIR *dir = opendir(folder);
@@ -167,7 +167,7 @@ static void test_behind_another_run(void **state)
 	free_callstacks(callstacks);
 }
 
-/* What there is when the profiler is killed, at any time. */
+/* A run that never ends is as good as the one of a profiler that is killed, at any time. */
 static void test_never_ends(void **state)
 {
 	struct callstack_calls callstacks[CALLSTACKS];
@@ -222,8 +222,8 @@ static void put_packed(struct flight *f, struct block_writer *w, enum block_type
 	assert_int_equal(flight__put(f, w, &e), 0);
 }
 
-/* What is said of forgotten calls makes the file too large itself, so that more are forgotten: the
- * rewritten file says so, and nothing that is older comes behind it. */
+/* Notes on forgotten calls make the file too large themselves, so that more calls are forgotten:
+ * the rewritten file says so, and nothing that is older comes behind that. */
 static void test_gap_that_makes_room(void **state)
 {
 	struct block_writer w;
@@ -310,7 +310,7 @@ static void test_removed_file(void **state)
 	assert_int_equal(writer__end(w, &(struct run_end){"done"}), -ESTALE);
 	writer__free(w);
 	assert_int_equal(files(), 0);
-	/* Another name is as good. */
+	/* A file under another name is as good. */
 	w = begin_calls(path, false, 0, 1);
 	assert_int_equal(rename(path, other), 0);
 	end(w);
@@ -318,7 +318,7 @@ static void test_removed_file(void **state)
 	free(callstack.calls);
 }
 
-/* Of a file that is being written, also once it is another one. */
+/* A file that is being written is refused to a second writer, also once it is another file. */
 static void test_two_writers(void **state)
 {
 	struct callstack_calls callstack = make_calls(1, CALLS, 1);

@@ -52,7 +52,7 @@ static void test_cut_anywhere(void **state)
 	       "01234567890123456789\n  012345678901234567\n  89012\n");
 }
 
-/* Neither takes the room of its bytes. */
+/* Colours and characters take less room than their bytes. */
 static void test_colours_and_characters(void **state)
 {
 	expect("\033[1mexactly twenty\033[0m colum\n", "\033[1mexactly twenty\033[0m colum\n");

@@ -67,7 +67,7 @@ static void is_prepared_after_a_pause(void **state)
 	assert_int_equal(close(link), 0);
 }
 
-/* Whose last use was just now is free. */
+/* A lock whose last use was just now is free. */
 static void is_free_after_its_use(void **state)
 {
 	int link = 0;

@@ -754,7 +754,8 @@ static void the_dropped_leave_and_the_others_stay(void **state)
 	dropped[4] = dropped[33] = true;
 	assert_int_equal(drop(&session, NULL), 0);
 	assert_int_equal(kernel.links, 2 * 6);
-	/* For now there are two of each; and the dropped are still in the old links. */
+	/* For now there are two links of each kind; the dropped functions are still in the old
+	 * ones. */
 	assert_true(groups__poll(&groups));
 	assert_int_equal(newest_entry(1000, 5, true, &cnt), 1);
 	assert_int_equal(cnt, 2);
@@ -807,7 +808,8 @@ static void the_busy_are_kept_apart(void **state)
 	assert_int_equal(newest_entry(0, 85, true, &cnt), 2);
 }
 
-/* One after the other, down to the last one; links are closed whenever there are too many. */
+/* Functions are dropped one after the other, down to the last one; links are closed whenever there
+ * are too many. */
 static void dropping_all(void **state)
 {
 	uint64_t calls[FUNCTIONS];
@@ -869,7 +871,8 @@ static void a_process_that_ended_before_a_drop(void **state)
 	assert_rest_attached(1001, 1);
 }
 
-/* Its functions stay away from processes that come later; exits that were put in apart go too. */
+/* Dropped functions get no probes in processes that come later; exits that were put in apart go,
+ * too. */
 static void drops_and_what_is_new(void **state)
 {
 	set_processes(2);
@@ -925,8 +928,8 @@ static int restore(const uint32_t *list, size_t cnt)
 	return err;
 }
 
-/* What was dropped gets its probes in all processes again, which pass for newer ones than any that
- * it had: also while those linger, and after bursts. */
+/* Functions that come back get their probes in all processes again; these probes pass for newer
+ * ones than all before: also while those linger, and after bursts. */
 static void the_dropped_come_back(void **state)
 {
 	const uint32_t list[] = {4, 33};
@@ -1091,7 +1094,7 @@ static int closed_links(pid_t pid)
 	return cnt;
 }
 
-/* One link for all processes has children in it, too. */
+/* A link for all processes has children in it, too. */
 static void with_children(void **state)
 {
 	set_children();
@@ -1423,7 +1426,7 @@ static void in_a_hurry_exits_go_first(void **state)
 	assert_int_equal(open_exits(c), 1);
 }
 
-/* Then they are still without exits, but a later drop puts these in with the rest. */
+/* The functions are still without exits then, but a later drop puts these in with the rest. */
 static void a_hurry_that_fails(void **state)
 {
 	uint64_t calls[FUNCTIONS] = {0};
@@ -1510,8 +1513,8 @@ static void a_drop_of_small_groups_that_fails(void **state)
 	assert_rest_attached(0, -1);
 }
 
-/* Of a region and a function that begin at one place, the function's probe is the later one, before
- * and after a drop. */
+/* If a region and a function begin at one place the function's probe is the later one, before and
+ * after a drop. */
 static void small_groups_of_regions(void **state)
 {
 	struct plan_site sites[] = {{.offset = 0xa0, .site = SITE_NOP}, {.offset = 0xa1}};

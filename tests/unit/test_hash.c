@@ -8,7 +8,7 @@
 #define TEXTS 64
 #define PLACE 0xfff /* of a table with 4096 places */
 
-/* Whoever knows a hash can choose names that all meet in one place. */
+/* A stranger who knew the hash could choose names that all meet in one place. */
 static void test_chosen_texts_do_not_meet(void **state)
 {
 	uint64_t places[TEXTS];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which kernels' return probes kill which processes, without any of those kernels. */
+/* Return probes of some kernels kill some processes: which ones, tested without any of those
+ * kernels. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

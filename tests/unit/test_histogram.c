@@ -136,7 +136,8 @@ static void test_tails(void **state)
 	profile__free(p);
 }
 
-/* As many rows as may be: nothing is cut. Most calls at an end: there is one tail. */
+/* With as many rows as there may be nothing is cut. With most calls at one end there is one tail.
+ */
 static void test_one_tail(void **state)
 {
 	struct profile *p = make();

@@ -311,8 +311,8 @@ static void branch_distances(void **state)
 	assert_int_equal(DECODE(0xe3, 0x80).rel, -0x80);
 }
 
-/* Of one decoder, which remembers all of a branch but its distance; and a distance of 0 is told
- * apart, as kernels may take such a jump for a nop. */
+/* One decoder remembers all of a branch but its distance. It tells a distance of 0 apart, as
+ * kernels may take such a jump for a nop. */
 static void branches_of_a_kind(void **state)
 {
 	static const uint8_t branches[][6] = {
@@ -381,7 +381,7 @@ static void facts(void **state)
 	assert_false(DECODE(0x48, 0x8b, 0x04, 0x3a).table_load);
 }
 
-/* This kernel does so with nops, later ones with whatever does nothing. */
+/* This kernel makes calls of nops, later kernels of any instruction that does nothing. */
 static void what_may_become_a_call(void **state)
 {
 	assert_true(DECODE(0x0f, 0x1f, 0x44, 0x00, 0x08).may_become_call);
@@ -401,7 +401,7 @@ static void what_may_become_a_call(void **state)
 	assert_int_equal(DECODE(0x55).site_across, SITE_PUSH);
 }
 
-/* As a function's end does with what it has saved. */
+/* A function's end loads the registers that it has saved from the frame. */
 static void loads_from_the_frame(void **state)
 {
 	assert_true(DECODE(0x48, 0x8b, 0x5d, 0xf8).fetches);  /* mov -8(%rbp),%rbx */
@@ -410,7 +410,7 @@ static void loads_from_the_frame(void **state)
 	assert_false(DECODE(0x49, 0x8b, 0x45, 0x08).fetches); /* mov 8(%r13),%rax */
 }
 
-/* Of which all is known that they do. */
+/* Returns that do nothing but what is known. */
 static void near_returns(void **state)
 {
 	assert_true(DECODE(0xc3).near_return);
@@ -436,7 +436,7 @@ static void nop5_needs_a_new_kernel(void **state)
 	insn_decoder__free(d);
 }
 
-/* What Linux 7.2 makes of them: see insn_uprobe__classify_nop10(). */
+/* Nops since Linux 7.2: see insn_uprobe__classify_nop10(). */
 static void nops_since_calls_have_ten_bytes(void **state)
 {
 	static const uint8_t nop10[] = {0x66, 0x2e, 0x0f, 0x1f, 0x84, 0, 0, 2, 0, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What compilers note of the entries that they leave to be patched; files are built by both. */
+/* Notes of compilers about entries that may be patched later; both compilers build the files. */
 #include "elf_fixture.h"
 
 #include <elf.h>

@@ -103,7 +103,7 @@ static void test_strings(void **state)
 	       "\"\",null]");
 }
 
-/* As of files that a target has opened. */
+/* Keys of strangers, such as names of files that a target has opened. */
 static void test_keys_of_strangers(void **state)
 {
 	json_open(&j, '{');

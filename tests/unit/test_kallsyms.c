@@ -56,7 +56,7 @@ static void test_names(void **state)
 	expect(k, 0xffffffff81000180, NULL, 0);
 	expect(k, 0xffffffff81000201, "later", 0xffffffff81000200);
 	expect(k, 0xffffffffc0000010, "in_module", 0xffffffffc0000000);
-	/* Nothing follows, but no function is that long. */
+	/* No symbol follows, but no function is that long. */
 	expect(k, 0xffffffffd0000000, NULL, 0);
 	expect(k, 0, NULL, 0);
 	expect(k, UINT64_MAX, NULL, 0);

@@ -42,7 +42,7 @@ static int add(const char *name, int result, int first, int second)
 	return btf__add_func(btf, name, BTF_FUNC_GLOBAL, proto);
 }
 
-/* As in a kernel that has what was added so far. */
+/* Looks in the BTF of a kernel that has the functions that were added so far. */
 static int find(const char *name, size_t most)
 {
 	struct btf_view kernel;
@@ -57,7 +57,7 @@ static int find(const char *name, size_t most)
 	return id;
 }
 
-/* As of Linux 6.13, and as of 7.2. */
+/* The prototypes of Linux 6.13 and of 7.2. */
 static void both_prototypes_fit(void **state)
 {
 	int without = add("without", pointer_id, -1, -1);
@@ -79,7 +79,7 @@ static void others_do_not(void **state)
 	assert_int_equal(find("two", 1), -EPROTO);
 }
 
-/* As bpf_rdonly_cast(). */
+/* The prototype of bpf_rdonly_cast(). */
 static void numbers_come_behind_a_pointer(void **state)
 {
 	int cast = add("cast", void_pointer_id, void_pointer_id, u64_id);

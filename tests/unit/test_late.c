@@ -14,9 +14,9 @@
 #define HOT_NS	1e-3
 #define HOT_FOR 3 /* looks */
 
-/* One look after the other, each a second after the last one and with so much of the target's own
- * time: hot ones, then such without calls. Returns how many of these it took until the function was
- * known to be called less than FEW_NS; LOOKS: it never was. */
+/* Looks one after the other, each a second after the last one and with `own_ns` of the target's own
+ * time: first some with many calls, then some without. Returns how many of the latter it took until
+ * the function was known to be called less than FEW_NS; LOOKS: it never was. */
 static int looks_until_cold(double own_ns)
 {
 	struct late l = {0};

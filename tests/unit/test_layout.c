@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What calls write on one CPU is on no cache line that another CPU reads or writes at calls. Here:
- * where tables' entries and variables lie. That programs write to no other variables is checked at
- * each build, by scripts/bpf-writes.
+ * Variables that calls write on one CPU are on no cache line that another CPU reads or writes at
+ * calls. Here: where tables' entries and variables lie. That programs write to no other variables
+ * is checked at each build, by scripts/bpf-writes.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +50,7 @@ static void counters_fill_lines(void **state)
 {
 	assert_int_equal(sizeof(skel->bss->tallies[0]), LINE);
 	assert_int_equal(offsetof(struct proftrace_bpf__bss, tallies) % LINE, 0);
-	/* Nothing follows on the last one's line. */
+	/* No variable follows on the last tally's line. */
 	assert_int_equal(sizeof(skel->bss->tallies) % LINE, 0);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What leaves tell of their probes' cost. */
+/* The probes' cost, as calls of leaves tell it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which changes to what is mapped count as planned. The programs' data is made up here. */
+/* Changes of mappings, and which of them count as planned. The programs' data is made up here. */
 #include "fixture.h"
 
 #include "attach/life.c"

@@ -298,7 +298,8 @@ static void jumps_to_anywhere(void **state)
 		assert_non_null(strstr(reason_of(line), "may lead anywhere"));
 }
 
-/* What is counted of optimized code is runs of that; what says so differs between compilers. */
+/* Lines of optimized code count runs of their code; compilers differ in how they say that code is
+ * optimized. */
 static void optimized_code_is_approximate(void **state)
 {
 	static const struct {
@@ -359,7 +360,8 @@ static void lines_of_several_functions(void **state)
 	assert_null(line_in(14, "_Z4worki")->reason);
 }
 
-/* As many as a unit of C++ has that uses many templates: each may have a range of its own. */
+/* A unit of C++ that uses many templates has that many functions: each may have a range of its own.
+ */
 static void units_of_many_functions(void **state)
 {
 	assert_int_equal(plan_lines_of("many", "f4999"), 0);

@@ -53,7 +53,7 @@ static void test_found_by_its_section(void **state)
 	assert_int_equal(ask(1000, LINK_MAP_FIELD + 1), -EINVAL);
 }
 
-/* Nothing but small distances is told. */
+/* Only small distances are told. */
 static void test_no_distance(void **state)
 {
 	static const uint64_t offsets[] = {0, UINT64_MAX, UINT64_MAX - 1, LINK_MAP_OFFSET + 1,

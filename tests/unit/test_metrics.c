@@ -54,7 +54,7 @@ static void test_sums(void **state)
 	profile__free(p);
 }
 
-/* Those that came first keep their series, whatever comes later. */
+/* Functions that came first keep their series, whatever comes later. */
 static void test_bounds(void **state)
 {
 	struct profile *p = fixture_small();

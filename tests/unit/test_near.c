@@ -119,7 +119,7 @@ static bool thread_runs(pid_t pid)
 	return process__thread_runs(&(struct process_thread){pid, pid, 0});
 }
 
-/* Who waits for a CPU counts as running: two children share one. */
+/* A thread that waits for a CPU counts as running: two children share one CPU. */
 static void what_waits_for_a_cpu_runs(void **state)
 {
 	child(first, true, SCHED_OTHER);
@@ -174,7 +174,7 @@ static void one_that_waits(void **state)
 	assert_int_equal(busy_cpu(), second);
 }
 
-/* Who works beside such a thread may never get to run. */
+/* A process that works beside such a thread may never get to run. */
 static void a_real_time_thread(void **state)
 {
 	child(second, false, SCHED_FIFO);

@@ -89,7 +89,7 @@ static void test_status(void **state)
 	assert_non_null(strstr(said, "no such command"));
 }
 
-/* One that hangs is ended, with what it has started, whatever they do about SIGTERM. */
+/* A command that hangs is ended, with all that it has started, whatever they do about SIGTERM. */
 static void test_hangs(void **state)
 {
 	run(script("trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > $D/pid; "
@@ -114,7 +114,7 @@ static void test_end(void **state)
 	on_slow__free(s);
 }
 
-/* One at a time. */
+/* Commands run one at a time. */
 static void test_busy(void **state)
 {
 	struct on_slow *s;

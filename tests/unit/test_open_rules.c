@@ -137,7 +137,7 @@ static void test_processes(void **state)
 	assert_int_equal(open_rules__place("/etc"), -EACCES);
 }
 
-/* Of code that is mapped, what is no ELF file is told from what may not be read. */
+/* Mapped files that are no ELF files are told from files that may not be read. */
 static void test_mapped(void **state)
 {
 	char path[96];

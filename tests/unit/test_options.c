@@ -17,7 +17,7 @@
 
 #define MAX_ARGS 32
 
-/* One parsed command line, and what parsing has printed. */
+/* One parsed command line, and the output of parsing. */
 static struct options o;
 static char *args[MAX_ARGS];
 static char out[16384], err[4096];
@@ -210,7 +210,7 @@ static void globs_that_are_empty(void **state)
 	assert_int_equal(o.filters_cnt, 4);
 }
 
-/* Who names functions wants them: then there is no budget unless one is given. */
+/* A user who names functions wants them: then there is no budget unless one is given. */
 static void budgets(void **state)
 {
 	static const char *const bad[] = {"0", "-1", "", "x", "5%", "nan", "inf", "1e7", "NONE"};
@@ -639,7 +639,7 @@ static void ranges(void **state)
 	REFUSE("--range", "report", "--range", "..1e18");
 	REFUSE("--range", "--range", "1..2", "x");
 	REFUSE("--range", "record", "--range", "1..2", "x");
-	/* That nothing takes less than no time is no filter. */
+	/* A least time of nothing is no filter. */
 	REFUSE("--min-time", "--min-time", "0s", "x");
 }
 
@@ -752,7 +752,7 @@ static void sessions(void **state)
 	assert_false(o.calls);
 }
 
-/* What links look at is read, in addition to what is. */
+/* Values that links compare are read, in addition to values that are asked for. */
 static void links_want_values(void **state)
 {
 	ACCEPT("--session", "f", "-A", "submit(arg2:s)", "-A", "x(arg1, arg3:x)", "--link",
@@ -807,7 +807,7 @@ static void switched_off_at_first(void **state)
 	REFUSE("--skip", "diff", "--skip", "1s");
 }
 
-/* Who names lines has chosen: there is no budget, and triggers do not add all functions. */
+/* A user who names lines has chosen: there is no budget, and triggers do not add all functions. */
 static void lines(void **state)
 {
 	ACCEPT("--lines", "parse", "--lines=a.c:1-9", "x");

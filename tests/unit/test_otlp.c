@@ -19,7 +19,7 @@ static void test_accepted(void **state)
 	assert_true(ACCEPTED(""));
 	assert_int_equal(rejected, 0);
 	assert_string_equal(said, "");
-	/* Of two fields with one number the later counts; others are passed over. */
+	/* Of two fields with one number the later counts; unknown fields are passed over. */
 	assert_true(ACCEPTED("\x0a\x06\x08\x05\x12\x02no\x18\x07\x21"
 			     "12345678\x2d"
 			     "1234\x32\x01x"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which package a file belongs to, by dpkg's lists. */
+/* The package of a file, by dpkg's lists. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -35,7 +35,7 @@ static struct target_object object;
 static struct target_process process;
 static struct target target;
 static struct patches found;
-/* Neither begins nor ends with a page. */
+/* The segment neither begins nor ends with a page. */
 static struct elf_segment segment = {.offset = 100, .filesz = 30 * PAGE, .exec = true};
 
 static int map_file(void **state)
@@ -135,7 +135,7 @@ static void code_alone_is_looked_at(void **state)
 	assert_range(1, 100 + 30 * PAGE - 1, 100 + 30 * PAGE);
 }
 
-/* They are other profilers'. */
+/* Breakpoints are other profilers'. */
 static void breakpoints_are_none(void **state)
 {
 	code[1000] = 0xcc;
@@ -156,7 +156,8 @@ static void calls_are_patches(void **state)
 	look();
 	assert_int_equal(found.cnt, 1);
 	assert_range(0, 3000, 3005);
-	/* Also behind what 7.2 puts before its calls. */
+	/* Calls of other profilers are known also behind the instruction that 7.2 puts before its
+	 * calls. */
 	memcpy(code + 2995, lea, sizeof(lea));
 	look();
 	assert_int_equal(found.cnt, 1);

@@ -94,7 +94,7 @@ static void test_growth(void **state)
 	expect(&l, 0x2000, "later");
 	expect(&l, 0x1000, "again");
 	expect(&l, 0x1080, "old");
-	/* Another program has begun. */
+	/* Another program begins the list anew. */
 	assert_int_equal(ftruncate(l.fd, 0), 0);
 	assert_int_equal(lseek(l.fd, 0, SEEK_SET), 0);
 	append(&l, "2000 10 other\n");
@@ -141,7 +141,7 @@ static void test_bounds(void **state)
 	expect(&l, 0x1000, NULL); /* the first ones are forgotten */
 	expect(&l, 0x1000 + PERF_MAP_LINES, "f40000");
 	expect(&l, 0x1000 + PERF_MAP_LINES + 9, "f40009");
-	/* So large that its beginning is not read, and then amid a line. */
+	/* A list so large that its beginning is not read; reading then begins amid a line. */
 	assert_int_equal(ftruncate(l.fd, 0), 0);
 	assert_int_equal(pwrite(l.fd, "1000 10 first\n", 14, 0), 14);
 	assert_int_equal(pwrite(l.fd, "\n2000 10 last\n", 14, PERF_MAP_BYTES + 100), 14);
@@ -151,7 +151,7 @@ static void test_bounds(void **state)
 	end(&l);
 }
 
-/* This process's own list: none, a link, one that is no file, one. */
+/* The list of this process: there is none, it is a link, it is no file, and there is one. */
 static void test_open(void **state)
 {
 	char path[64], other[PATH_MAX];

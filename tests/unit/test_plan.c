@@ -100,7 +100,7 @@ static int plan_with(char *in, char *out)
 	return err;
 }
 
-/* The same, with what is logged in `text`. */
+/* Plans like plan(), with the log's lines in `text`. */
 static int plan_logged(char *in, char *text, size_t size)
 {
 	int saved = dup(STDERR_FILENO), fd = memfd_create("log", MFD_CLOEXEC), err;
@@ -682,8 +682,8 @@ static void forced_exits(void **state)
 	assert_string_equal(text, "");
 }
 
-/* What merely lists its callers says less, and lives. The graver reason is the one that is given,
- * wherever it is found. */
+/* A program that merely lists its callers hears less of them, and lives. The graver of two reasons
+ * is given, wherever it is found. */
 static void programs_that_list_their_callers(void **state)
 {
 	char text[4096];
@@ -718,7 +718,7 @@ static void kernels_that_kill(void **state)
 	assert_non_null(strstr(text, "may kill the target: this kernel kills\n"));
 }
 
-/* Another run, which has the file open by itself, has claimed it. */
+/* Another run, which has opened the file by itself, has claimed it. */
 static void files_that_another_run_has_claimed(void **state)
 {
 	int other;
@@ -786,7 +786,7 @@ static void bound_links(void **state)
 	assert_true(function("hot")->exits_cnt > 0);
 }
 
-/* Another tool's return probes: exits of all functions are others from then on. */
+/* Another tool has return probes there: exits of all functions are seen otherwise from then on. */
 static void returns_that_are_given_up(void **state)
 {
 	const struct plan_options opts = {.returns_stop = true, .early_exits = true};
@@ -817,7 +817,7 @@ static void calls_under_shadow_stacks(void **state)
 	}
 }
 
-/* Its first instruction moves the stack pointer and takes no probe. */
+/* The function's first instruction moves the stack pointer and takes no probe. */
 static void no_site_for_return_probes(void **state)
 {
 	target_open("moved", NULL);

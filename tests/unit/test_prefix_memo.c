@@ -23,7 +23,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* What is behind a string makes no difference, and does not have to be there. */
+/* Bytes behind a string make no difference, and do not have to be there. */
 static void test_is_found_again(void **state)
 {
 	const uint8_t mov[] = {0x48, 0x89, 0xe5, 1, 2, 3, 4, 5, 6}, other[] = {0x48, 0x89, 0xe5};
@@ -70,7 +70,8 @@ static void test_of_one_byte(void **state)
 	int slot = prefix_memo__add(memo, push, 2, 1, 0);
 
 	assert_int_equal(prefix_memo__find(memo, push, 2), slot);
-	/* It is looked for by what is behind it, too: seen with something else it is not known. */
+	/* A string is looked up with the bytes behind it, too: before other bytes it is not known.
+	 */
 	assert_int_equal(prefix_memo__find(memo, other, 2), -1);
 	assert_int_equal(prefix_memo__add(memo, other, 2, 1, 0), slot);
 	assert_int_equal(prefix_memo__find(memo, other, 2), slot);

@@ -360,7 +360,7 @@ static void test_callstacks_are_joined(void **state)
 		if (p->threads[i].tid != 21)
 			continue;
 		found++;
-		/* Its own stack says how it is called. */
+		/* The thread's own stack knows the thread's name. */
 		assert_string_equal(p->threads[i].comm, "new");
 		root = &p->nodes[p->threads[i].first_root];
 		assert_int_equal(root->next_sibling, 0);

@@ -76,7 +76,8 @@ static void test_thread(void **state)
 
 static void expect_calls(const struct profile_filter *what, const char *one, const char *two)
 {
-	/* As in fixture(): main, leaf below it, a, leaf below that, and leaf alone. */
+	/* Calls of the nodes of fixture(): main, leaf below it, a, leaf below that, and leaf alone.
+	 */
 	static const struct timeline_call calls[] = {
 		{1, 0, 900, 4}, {2, 5, 15, 0}, {3, 20, 90, 1}, {4, 30, 40, 0}, {5, 8, 9, 0},
 	};

@@ -123,7 +123,7 @@ static void few_probes(void **state)
 	assert_false(quiet__is_due(&target, MANY));
 }
 
-/* Of a target with one busy thread near__go() takes care. */
+/* A target with one busy thread is near__go()'s to care for. */
 static void one_is_busy(void **state)
 {
 	begin_child(true);

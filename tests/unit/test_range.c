@@ -59,7 +59,7 @@ static void test_figures(void **state)
 	assert_int_equal(s->self_ns, 1250);
 	assert_int_equal(s->self_error_ns, 50);
 	assert_int_equal(s->total_ns, 1250);
-	/* Of the call that lies in the range as a whole: half of its 500 ns on the CPU. */
+	/* One call lies in the range as a whole: half of its 500 ns on the CPU. */
 	assert_int_equal(s->min_ns, 750);
 	assert_int_equal(s->max_ns, 750);
 	assert_int_equal(p->buckets_cnt, 1);
@@ -114,7 +114,7 @@ static void test_accounts(void **state)
 	assert_int_equal(p->duration_ns, 3000);
 	assert_true(p->start_time > 5.0000024 && p->start_time < 5.0000026);
 	profile__free(p);
-	/* What is still open at the run's end has not returned. */
+	/* Calls that are still open at the run's end have not returned. */
 	range_teardown(NULL);
 	p = make_small();
 	cut(p, 0, UINT64_MAX);
@@ -175,7 +175,7 @@ static void test_sampled(void **state)
 	assert_int_equal(p->nodes[1].stats.raw_self_ns, 0);
 	assert_int_equal(distribution__of(p, 1).calls, 11);
 	assert_int_equal(p->accounting.entered, 3);
-	/* What came later is not of this time. */
+	/* Drops after the range's end are left out. */
 	assert_int_equal(p->drops_cnt, 1);
 	assert_int_equal(p->drops[0].at_ns, 1500);
 	assert_int_equal(p->functions[1].sampled, 10);
@@ -200,7 +200,7 @@ static void test_after_the_end(void **state)
 	struct profile *p = make_small();
 
 	assert_int_equal(profile__cut(p, &(struct time_range){10000, 20000}), -ERANGE);
-	/* It is as it was. */
+	/* The profile is as it was. */
 	assert_int_equal(p->nodes_cnt, 4);
 	assert_int_equal(p->duration_ns, 10000);
 	cut(p, 9999, 20000);
@@ -245,7 +245,7 @@ static void test_bad_calls(void **state)
 	}
 }
 
-/* What damaged files may say: nothing wraps around. */
+/* Figures of damaged files: nothing wraps around. */
 static void test_odd_figures(void **state)
 {
 	struct profile *p = make_small();

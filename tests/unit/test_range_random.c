@@ -212,7 +212,7 @@ static void test_all_of_a_run(void **state)
 	}
 }
 
-/* Nothing is lost between two ranges, and nothing counted twice. */
+/* No call is lost between two ranges, and none counted twice. */
 static void test_ranges_add_up(void **state)
 {
 	for (uint64_t run = 1; run <= 20; run++) {

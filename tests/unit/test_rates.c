@@ -345,7 +345,7 @@ static void turns(void **state)
 	assert_true(q.median < 0.05 && q.most < 0.15 && q.inside > 0.88);
 }
 
-/* And the host takes the processor away now and then. */
+/* The host takes the processor away now and then. */
 static void a_noisy_host(void **state)
 {
 	struct load l = steady();

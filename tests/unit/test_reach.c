@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who may reach which file; and whose word a file is. */
+/* Files that a user may reach; and users whose word a file is. */
 #include "elf_fixture.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static void test_folders(void **state)
 	expect("open/to-closed/f", -EACCES);
 	expect("open/absolute", -EACCES);
 	expect("open/good", 0);
-	/* What the kernel would follow whatever lies above. */
+	/* A descriptor that the kernel would follow whatever lies above. */
 	fd = open("closed", O_PATH | O_CLOEXEC);
 	assert_true(fd >= 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/f", fd);

@@ -122,7 +122,7 @@ static void stop(struct server *s)
 	close(s->fd);
 }
 
-/* What becomes of a recording there; `error` has room for why. */
+/* Sends a recording to the server; `error` has room for the reason of a failure. */
 static enum receiver_result send_to(struct server *s, const char *scheme, char *error, size_t size)
 {
 	const struct receiver_options o = {.timeout_s = 1};
@@ -168,7 +168,7 @@ static void test_sent(void **state)
 	/* The last attempt came as far as to two of them. */
 	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, ONE, ONE, OK, EMPTY, OK, EMPTY}},
 	       RECEIVER_SENT, "");
-	/* It is there. */
+	/* The profile is there already. */
 	expect((struct server){.answers = {OK, ONE}}, RECEIVER_SENT, "");
 }
 

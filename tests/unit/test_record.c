@@ -30,7 +30,7 @@ static int make_file(void **state)
 {
 	file = memfd_create("recording", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	/* What is said of damaged files, 20,000 times. */
+	/* Messages about damaged files, 20,000 of them, are not shown. */
 	return file < 0 || !freopen("/dev/null", "w", stderr);
 }
 
@@ -39,7 +39,7 @@ static int remove_file(void **state)
 	return close(file);
 }
 
-/* As fixture_write(), without a file. */
+/* Formats a profile as fixture_write() does, without a file. */
 static char *format(const struct sink *sink, const struct profile *p)
 {
 	char *text = NULL;
@@ -202,7 +202,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(r.run_info.raw, 1);
 	assert_int_equal(r.run_info.args_cnt, 4);
 	assert_string_equal(r.run_info.args[3], "1");
-	/* What JSON does not say. */
+	/* Members that JSON does not show. */
 	assert_int_equal(r.profile->threads[1].start_ns, UINT64_MAX);
 	assert_string_equal(r.profile->threads[0].comm, "fifteen letters");
 	assert_int_equal(r.profile->nodes[3].stats.min_ns, UINT64_MAX);
@@ -291,7 +291,7 @@ static void test_append(void **state)
 	record(second, true, true);
 	expect_run(0, 2, first, true);
 	expect_run(1, 2, second, true);
-	/* What a cut has left of the second run's end makes room for a third. */
+	/* The rest of the second run's end, which was cut, makes room for a third run. */
 	assert_int_equal(ftruncate(file, st.st_size + 30), 0);
 	record(second, true, false);
 	expect_run(0, 2, first, true);
@@ -413,7 +413,8 @@ static void test_mutations(void **state)
 	film_free(&f);
 }
 
-/* The same behind the checksums: what is let through, all formats can write. */
+/* Changed bytes with right checksums: if the reader lets a profile through all formats can write
+ * it. */
 static void test_mutated_content(void **state)
 {
 	struct profile *p = nasty(), *q;
@@ -490,7 +491,7 @@ static void test_rows_beyond_their_room(void **state)
 	profile__free(p);
 }
 
-/* What no run of ours would write. */
+/* Contents that no run of ours would write. */
 static void test_nonsense(void **state)
 {
 	struct profile *p = nasty();

@@ -23,7 +23,7 @@ static int make_file(void **state)
 {
 	file = memfd_create("recording", MFD_CLOEXEC);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	/* What is said of damaged files, 20,000 times. */
+	/* Messages about damaged files, 20,000 of them, are not shown. */
 	return file < 0 || !freopen("/dev/null", "w", stderr);
 }
 
@@ -82,7 +82,7 @@ static void expect_callstacks(struct callstack_calls *callstacks, uint32_t cnt)
 	recorded__free(&r);
 }
 
-/* So many that calls are open from one part of the file to others. */
+/* A call stack so large that calls are open from one part of the file to others. */
 static void test_one_large_callstack(void **state)
 {
 	struct callstack_calls callstack = make_calls(1, 200000, 1);
@@ -138,7 +138,7 @@ static void test_profile_knows_some(void **state)
 	fixture_node(p, t, fixture_node(p, t, 0, 0, 1, 30, 10), 1, 2, 20, 20);
 	p->accounting.timeline_lost = 5;
 	assert_int_equal(writer__profile(w, p), 0);
-	/* Another stack of the same thread; its function is not in the profile that follows. */
+	/* Another stack of the same thread; the profile that follows does not have its function. */
 	assert_int_equal(writer__callstacks(w, &other, 1), 0);
 	for (uint32_t d = 0; d < LEVELS; d++) {
 		struct recorded_path at = {d ? path_number(2, d - 1) : 0, d, 2};
@@ -236,7 +236,7 @@ static void test_without_calls(void **state)
 	recorded__free(&r);
 }
 
-/* Of a later version. */
+/* A block of a later version. */
 static void test_unknown_block(void **state)
 {
 	struct callstack_calls callstack = make_calls(1, 10, 1);
@@ -573,7 +573,7 @@ static void test_preorder(void **state)
 	/* All at once: callers end later. */
 	expect_order((const uint64_t[][2]){{1, 2}, {1, 3}, {1, 3}, {1, 4}}, 4,
 		     (const uint32_t[]){3, 2, 1, 0});
-	/* They overlap. */
+	/* These calls overlap. */
 	expect_order((const uint64_t[][2]){{5, 10}, {3, 12}, {4, 13}}, 3,
 		     (const uint32_t[]){1, 2, 0});
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel's verifier objected to is found in its log. */
+/* The objection of the kernel's verifier is found in its log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What becomes a region: names that pair, code that may be pushed over, plans of small programs. */
+/* Regions in the plan: names that pair, code that may be pushed over, plans of small programs. */
 #include "arch/arch.h"
 #include "elf_fixture.h"
 
@@ -111,7 +111,7 @@ static bool unused(const char *assembly, bool split)
 
 static void test_red_zone(void **state)
 {
-	/* Who calls keeps nothing there, wherever the rest of it is. */
+	/* A function that calls keeps nothing there, wherever the rest of it is. */
 	assert_true(unused("sub $8,%rsp\nxor %eax,%eax\ncall .\nadd $8,%rsp\nret\n", false));
 	assert_true(unused("mov %rdi,%rbx\ncall *%rax\nmov %rsp,%rbp\nret\n", true));
 	/* A profiling hook's call says nothing, before or behind a frame is set up. */
@@ -130,7 +130,7 @@ static void test_red_zone(void **state)
 	assert_false(unused("push %rsp\npop %rax\nret\n", false));
 	assert_false(unused("push %rbp\nmov %rsp,%rbp\nmov %edi,-4(%rbp)\npop %rbp\nret\n", false));
 	assert_false(unused("xchg %rsp,%rax\nret\n", false));
-	/* What is not known. */
+	/* Cases in which that is not known. */
 	assert_false(unused("lea 1(%rdi),%rax\nnop\nret\n", true));
 	assert_false(unused("test %edi,%edi\njne .+0x100\nret\n", false));
 	assert_false(unused("jmp *%rax\n", false));
@@ -230,7 +230,7 @@ static void test_plan(void **state)
 
 	expect_sites(p, "both", PLAN_REGION, 2, 2, SITE_NOP5);
 	expect_sites(p, "spot", PLAN_MARK, 1, 0, SITE_NOP);
-	/* Its function jumps elsewhere, so nothing is proven, but is entered there. */
+	/* The function jumps elsewhere, so nothing is proven, but is entered there. */
 	expect_sites(p, "lone", PLAN_REGION, 1, 0, SITE_NOP5);
 	assert_int_equal(find(p, "single")->entry.site, SITE_NOP5);
 	assert_int_equal(find(p, "single")->offset + find(p, "single")->entry.offset,

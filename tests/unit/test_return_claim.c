@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Who may have return probes in a file. */
+/* Claims of runs to have return probes in a file. */
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>

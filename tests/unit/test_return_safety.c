@@ -71,7 +71,7 @@ CODE(aligned,
 CODE(reads_arguments,
      "sub $8,%rsp; mov 0x10(%rsp),%rax; lea 0x10(%rsp),%rdi; call .+4096; add $8,%rsp; ret");
 CODE(never_returns, "push %rbx; test %edi,%edi; je 1f; pop %rbx; ret; 1: call .+4096; nop; ud2");
-/* What follows the call belongs to another way, with another stack. */
+/* The code behind the call belongs to another way, with another stack. */
 CODE(call_ends, "test %edi,%edi; je 1f; push %rbx; call .+4096; 1: lea 1(%rdi),%eax; ret");
 CODE(keeps_flags, "lea -8(%rsp),%rsp; call .+4096; lea 8(%rsp),%rsp; ret");
 

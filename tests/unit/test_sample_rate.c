@@ -75,7 +75,7 @@ static void test_dear_program(void **state)
 	assert_int_equal(sample_rate__afford(&b), 1);
 }
 
-/* Nothing that comes every 4 or 10 ms is met each time, or never. */
+/* With prime rates nothing that comes every 4 or 10 ms is met each time, or never. */
 static void test_primes(void **state)
 {
 	struct sample_budget b = usual();

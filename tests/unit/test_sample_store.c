@@ -208,7 +208,7 @@ static void note_met(uint32_t object, uint64_t ns, void *ctx)
 	met_ns += ns;
 }
 
-/* Nothing is known before the object's code has been met three times. */
+/* Inlined functions are not known before the object's code has been met three times. */
 static int inlined_later(const struct code_place *at, uint32_t *functions, size_t *cnt, void *ctx)
 {
 	*cnt = 0;

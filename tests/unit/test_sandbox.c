@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What can be done behind the fence, and what cannot: each time by a child, as it is for good. */
+/* The sandbox: what can be done in it, and what cannot. A child tries each, as nobody leaves it
+ * again. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>

@@ -131,7 +131,7 @@ static void what_has_probes_is_shown(void **state)
 	seeds__fini(&s);
 }
 
-/* Nothing of a seed is left: its calls are outermost ones. */
+/* If nothing of a seed is left its calls are outermost ones. */
 static void nothing_stays(void **state)
 {
 	struct seeds s;

@@ -258,7 +258,7 @@ static void test_top_rows(void **state)
 
 	assert_int_equal(cnt, 1000);
 	assert_int_equal(document__least_ns(p, 3001), 0);
-	/* What all have in common leaves nothing to choose by. */
+	/* A time that all paths have leaves nothing to choose by. */
 	for (size_t i = 1; i < p->nodes_cnt; i++)
 		p->nodes[i].stats.total_ns = 5000;
 	assert_int_equal(count_from(p, document__least_ns(p, 10)), 3001);

@@ -66,7 +66,7 @@ static struct profile *make_random(uint64_t number)
 	return p;
 }
 
-/* What each call is, found by looking at all others. */
+/* The role of each call, found by looking at all others. */
 struct naive {
 	size_t call;
 	uint64_t duration_ns;

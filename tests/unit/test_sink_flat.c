@@ -135,8 +135,8 @@ static void test_one_basis(void **state)
 	profile__free(p);
 }
 
-/* One of 1,001 calls was left without a return, so sum and buckets are not of the same; but all of
- * them cannot have taken less than 1,000 of them. Their probes took more than was calibrated. */
+/* One of 1,001 calls was left without a return, so sum and buckets are of different calls; but all
+ * calls cannot have taken less than 1,000 of them. Their probes took more than was calibrated. */
 static void test_less_than_its_calls(void **state)
 {
 	struct sink_options verbose = {.raw = true};
@@ -290,7 +290,7 @@ static void test_narrow(void **state)
 	profile__free(p);
 }
 
-/* Nothing was recorded, but not because nothing was called. */
+/* No call was recorded, but not because nothing was called. */
 static void test_all_dropped(void **state)
 {
 	struct profile *p = fixture_new();

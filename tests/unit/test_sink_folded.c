@@ -208,7 +208,7 @@ static int count_look(struct timeline *t, uint32_t thread)
 	return 0;
 }
 
-/* Which formats show single calls is what is done with profiles that have some. */
+/* A format looks at single calls if, and only if, it says so (shows_calls). */
 static void test_who_looks_at_single_calls(void **state)
 {
 	static struct timeline timeline = {.next = no_calls, .rewind = count_look};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What the page is given; tests/e2e/test_page.py opens it. */
+/* The page's data; tests/e2e/test_page.py opens the page. */
 #include "fixture.h"
 
 #include <errno.h>
@@ -122,7 +122,7 @@ static const char *take_four(const char *at, unsigned long numbers[4])
 	return at;
 }
 
-/* Of very many calls those that last longer are all kept, of the others some. */
+/* Of very many calls those that last longest are all kept, and some of the others. */
 static void test_many_calls(void **state)
 {
 	struct timeline_call *calls = calloc(MANY, sizeof(*calls));
@@ -152,7 +152,7 @@ static void test_many_calls(void **state)
 		at++;
 	}
 	assert_int_equal(longer, LONGER);
-	/* One in two of the others. */
+	/* One in two of the other calls. */
 	assert_int_equal(kept, LONGER + (MANY - LONGER + 1) / 2);
 	free(text);
 	free(calls);

@@ -195,7 +195,7 @@ static void test_lines(void **state)
 	profile__free(p);
 }
 
-/* Their calls took longer by the sum than by the distribution, so quantiles are more. */
+/* Calls took longer by the sum than by the distribution, so quantiles are more. */
 static void test_times(void **state)
 {
 	struct profile *p = fixture_new();

@@ -169,7 +169,7 @@ static void test_sums(void **state)
 	assert_int_equal(sums.items[1].first, 3);
 	assert_string_equal(sums.items[1].reason, "why");
 	line_sums__clear(&sums);
-	/* What is not counted may have run. */
+	/* A line that is not counted may have run. */
 	p->functions[1].stats.calls = 1;
 	assert_int_equal(line_sums__make(p, &sums), 0);
 	assert_string_equal(sums.items[0].reason, "why");
@@ -190,7 +190,8 @@ static void test_sums(void **state)
 	profile__free(p);
 }
 
-/* What a part does to the whole that runs and is not counted, or that is no run of the line. */
+/* A part that is not counted gives its reason to the sum; a part that is no run of the line adds
+ * time, and no hits. */
 static void test_sums_of_parts(void **state)
 {
 	struct profile *p = fixture_small();
@@ -214,7 +215,7 @@ static void test_sums_of_parts(void **state)
 	profile__free(p);
 }
 
-/* As root only what everyone may read, or who has called sudo. */
+/* As root the source is read only if everyone may read it, or the user who has called sudo. */
 static void test_who_may_read(void **state)
 {
 	struct source_text *t = NULL;
@@ -249,7 +250,7 @@ static void test_who_may_read(void **state)
 		assert_int_equal(source_text__open(header, false, &t), -EACCES);
 		assert_int_equal(source_text__open(header, true, &t), -EACCES);
 		unsetenv("SUDO_UID");
-		/* Nobody comes to it. */
+		/* Nobody else comes to the file. */
 		assert_int_equal(chmod(header, 0644), 0);
 		assert_int_equal(source_text__open(header, false, &t), 0);
 		source_text__free(t);

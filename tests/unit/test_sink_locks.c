@@ -79,8 +79,8 @@ static void libc_waits(struct profile *p, const char *const *path, uint32_t lock
 	p->nodes[n].stats.off_ns = ns;
 }
 
-/* Of a condition variable two words are waited for; with the mutex that its waiters take again it
- * has nothing to do. What only has the name of such a function, in another file, tells nothing. */
+/* Threads wait for two words of a condition variable; the mutex that its waiters take again is
+ * another lock. A function of the same name in another file tells nothing. */
 static void test_kinds(void **state)
 {
 	static const char *const condition[] = {"__pthread_cond_timedwait64", "futex_wait", NULL};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What formats say of sessions. */
+/* Sessions in the formats. */
 #include "calls/tree.h"
 #include "range_fixture.h"
 #include "calls/values.h"
@@ -247,14 +247,14 @@ static void test_json(void **state)
 	const struct sink_options opts = {0};
 	struct profile *p = make();
 
-	/* What is not listed by its own figures is, as sessions are made of it. */
+	/* A function that is not listed by its own figures is listed if sessions are made of it. */
 	p->functions[1].hidden = true;
 	p->sessions = find(p, 1);
 	expect_copy(fixture_write(&sink_json, p, &opts), "\"sessions\":", "}\n", expected_json);
 	profile__free(p);
 }
 
-/* As threads with titles. */
+/* Sessions as threads with titles. */
 static void test_threads(void **state)
 {
 	const struct sink_options opts = {0};
@@ -281,7 +281,7 @@ static void test_page(void **state)
 	assert_int_equal(profile__prune(p, 8700), 0);
 	expect_copy(fixture_write(&sink_html, p, &opts), "\"sessions\":{", ",\"timeline\"",
 		    PAGE("0", "\"work\""));
-	/* Nor do other formats list what they have no call of. */
+	/* Formats list no function that they have no call of, either. */
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
 		char *text = fixture_write(others[i], p, &opts);
 

@@ -49,7 +49,7 @@ static void test_stacks(void **state)
 	       "{\"type\":\"sampled\",\"name\":\"prog-100/101\",\"unit\":\"none\","
 	       "\"startValue\":0,\"samples\":[[0,1],[0,1,3],[0,2]],"
 	       "\"weights\":[3,1234,1],\"endValue\":1238}],\"activeProfileIndex\":0");
-	/* Nothing has waited. */
+	/* No call has waited. */
 	expect(p, WEIGHT_OFF, "PID 100, 200", "],\"activeProfileIndex\":0");
 	profile__free(p);
 }

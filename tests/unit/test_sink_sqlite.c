@@ -32,7 +32,7 @@ static int print_row(void *out, int columns, char **values, char **names)
 	return 0;
 }
 
-/* What a query returns from the profile's database, a row a line. */
+/* Compares the rows that a query returns from the profile's database, a row a line. */
 static void expect(const char *sql, const char *expected)
 {
 	char *text = NULL, *message = NULL;
@@ -228,7 +228,7 @@ static int broken_next(struct timeline *t, uint32_t thread, struct timeline_call
 	return ((struct timeline_array *)t)->at++ < 100000 ? 1 : -EBADMSG;
 }
 
-/* Nothing is left that could be taken for a whole profile. */
+/* No file is left that could be taken for a whole profile. */
 static void test_error_leaves_nothing(void **state)
 {
 	static struct timeline_array timeline;

@@ -259,7 +259,7 @@ static void test_long_trees_are_folded(void **state)
 	profile__free(p);
 }
 
-/* What only samples know: a chain is one row, and the kernel's is another. */
+/* Functions that only samples know: a chain is one row, and the kernel's functions are another. */
 static void test_samples_in_chains(void **state)
 {
 	static const char *const names[] = {"_start",	  "main", "loop", "write",
@@ -455,7 +455,8 @@ static void test_long_names(void **state)
 	profile__free(p);
 }
 
-/* What cannot be told from the probes' cost is a bound; a waiting call has little CPU time. */
+/* A time that cannot be told from the probes' cost is a bound; a waiting call has little CPU time.
+ */
 static struct profile *make_uncertain(void)
 {
 	struct profile *p = fixture_new();

@@ -82,7 +82,7 @@ static void test_windows(void **state)
 	slo_windows__free(w);
 }
 
-/* Nothing is said of too few calls; the window goes on until there are enough, or for ten. */
+/* Too few calls tell nothing; the window goes on until there are enough, or for ten windows. */
 static void test_few(void **state)
 {
 	struct slo_windows *w = watch(0, 7);
@@ -138,7 +138,7 @@ static void test_measures(void **state)
 	slo_windows__free(w);
 }
 
-/* Of several that are broken, the one that is further over its limit is told. */
+/* If several rules are broken, the one that is furthest over its limit is told. */
 static void test_worst(void **state)
 {
 	struct slo_windows *w = watch(0, 7);

@@ -58,7 +58,7 @@ static void expect_places(const char *path, const struct expected *expected, siz
 		    places[k].line != expected[i].line)
 			fail_msg("%s: %s is at %s:%u", path, expected[i].symbol,
 				 places[k].file ? places[k].file : "(unknown)", places[k].line);
-		/* As a whole, and one that exists. */
+		/* The path is whole, and the file exists. */
 		assert_true(*places[k].file == '/' && !strstr(places[k].file, "/./"));
 		assert_int_equal(access(places[k].file, R_OK), 0);
 	}
@@ -151,7 +151,7 @@ static void test_cplusplus(void **state)
 	}
 }
 
-/* Nothing is declared there: the line table has it. */
+/* Assembler declares nothing: the line table has the place. */
 static void test_assembler(void **state)
 {
 	write_text("s.s", ".text\n.globl main, two\n.type main,@function\n.type two,@function\n"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Which processes stand for all: of a target made up here, whose clocks go on as they are told. */
+/* Processes that stand for all processes of a target. The target is made up here, and its clocks go
+ * on as they are told. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -143,7 +144,7 @@ static void drawn_by_shares(void **state)
 	assert_chosen(false, false, true, false);
 }
 
-/* As children: then all of them are looked at. */
+/* If other processes run as well, such as children, all of them are looked at. */
 static void where_others_run_as_well(void **state)
 {
 	uint64_t before_ns[PROCESSES] = {4000, 5000, 5000, 5000};

@@ -82,8 +82,8 @@ static void test_shortest(void **state)
 
 static void test_range(void **state)
 {
-	/* What only touches the beginning has no part; what begins there has, but not what begins
-	 * at the end. Waiting is divided. */
+	/* A call that only touches the beginning has no part; one that begins there has, but not
+	 * one that begins at the end. Waiting is divided. */
 	expect((struct timeline_view){.range = {300, 600}},
 	       "1:0-300/150 2:0-0/0 2:50-100/50 2:100-300/100 ", "");
 	expect((struct timeline_view){.range = {150, 350}}, "1:0-200/100 2:0-150/15 2:150-150/0 ",
@@ -157,7 +157,7 @@ static void test_errors(void **state)
 	timeline__free(t);
 }
 
-/* Its numbers are those of the profile that owns it, not those of what is made of that. */
+/* The view's numbers are those of the profile that owns it, not those of copies. */
 static void test_copies_of_a_profile_have_none(void **state)
 {
 	struct profile *p = fixture_small(), *delta, *merged;
@@ -181,7 +181,7 @@ static int check_off(const struct timeline_event *e, void *cnt)
 	return 0;
 }
 
-/* Of calls that are cut to fit, so is the time off the CPU. */
+/* If calls are cut to fit, so is their time off the CPU. */
 static void test_walk_cuts_waiting(void **state)
 {
 	static const struct timeline_call calls[] = {{1, 0, 10, 0}, {2, 4, 30, 20}, {2, 9, 10, 1}};

@@ -111,7 +111,7 @@ static void test_edges(void **state)
 	struct profile *p = server();
 	struct top_edge *edges;
 
-	/* Its inner calls are in the time of the outer ones. */
+	/* The time of inner calls is in that of the outer ones. */
 	assert_int_equal(top_rows__callers(p, 1, &edges), 2);
 	assert_int_equal(edges[0].function, 0);
 	assert_int_equal(edges[0].calls, 900);
@@ -333,7 +333,7 @@ static void test_zoom(void **state)
 	assert_string_equal(line(&c, 2), "main  (exact again for 4.00 s)");
 	assert_true(shows(&c, "idle*") && shows(&c, "hot+"));
 
-	/* It stays so beside the table, until it is let go of. */
+	/* The function stays beside the table until it is let go of. */
 	top__key(t, 'f');
 	canvas__resize(&c, 24, 60);
 	top__draw(t, &c);
@@ -398,7 +398,7 @@ static void test_what_is_no_code(void **state)
 	canvas__fini(&c);
 }
 
-/* Of all processes: what they had of one CPU, and which one is opened. */
+/* All processes: their shares of one CPU, and which process is opened. */
 static void test_machine(void **state)
 {
 	struct top *t = top__machine("all processes");

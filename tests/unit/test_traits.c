@@ -51,7 +51,7 @@ static void test_references(void **state)
 		{"backtrace", TRAIT_SHOWS},
 		{"_Unwind_Backtrace", TRAIT_SHOWS},
 		{"__asan_init", TRAIT_INSPECTS},
-		/* These only pass on what others throw, and only look. */
+		/* Functions that only pass on exceptions of others, or only look. */
 		{"_Unwind_Resume", 0},
 		{"__gcc_personality_v0", TRAIT_CLEANS},
 		{"pthread_cancel", TRAIT_CANCELS},

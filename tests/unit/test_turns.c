@@ -87,7 +87,7 @@ static void looks_are_due_by_their_average(void **state)
 	assert_false(turns__due(&t, &seen, NULL, 1000 * MS, 0, 100));
 }
 
-/* Who forks waits while probes come and go, so such a target has to run first. */
+/* A process that forks waits while probes come and go, so such a target has to run first. */
 static void a_target_that_forks_runs_first(void **state)
 {
 	struct turns t = {.share = 0.01};

@@ -206,7 +206,7 @@ static void test_lasting_and_shared(void **state)
 	end(&s);
 }
 
-/* What a thread waited for a CPU, once woken, is a leaf of its own beside the lock's. */
+/* The time that a woken thread waited for a CPU is a leaf of its own, beside the lock's. */
 static void test_reasons(void **state)
 {
 	struct stack_copy *copy;
@@ -234,7 +234,7 @@ static void test_reasons(void **state)
 	end(&s);
 }
 
-/* What is known by who has ended it is told apart; no more of it than there is. */
+/* Waits with different wakers are told apart, and add up to no more than all waits. */
 static void test_wakers(void **state)
 {
 	struct stack_copy *copy;

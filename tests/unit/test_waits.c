@@ -32,7 +32,7 @@ static struct waits *make(void)
 	return w;
 }
 
-/* Who waits for an rwlock at 0x5000: where, for which value, and as what. */
+/* Waits for an rwlock at 0x5000: for which word, for which value, and as reader or writer. */
 static void test_roles(void **state)
 {
 	static const struct {

@@ -71,7 +71,7 @@ static void the_first_begins_with_the_command(void **state)
 	assert_int_equal(watch__first_interval(1000 * MS, 0), 1000 * MS);
 	assert_int_equal(watch__first_interval(1000 * MS, 400 * MS), 600 * MS);
 	assert_int_equal(watch__first_interval(1000 * MS, 749 * MS), 251 * MS);
-	/* There must be something to tell. */
+	/* An interval must have something to tell. */
 	assert_int_equal(watch__first_interval(1000 * MS, 751 * MS), 250 * MS);
 	assert_int_equal(watch__first_interval(1000 * MS, HOUR), 250 * MS);
 	assert_int_equal(watch__first_interval(0, HOUR), 0); /* no intervals */

@@ -54,7 +54,7 @@ static void add_wait(struct profile *p, struct recorded_wait wait, uint32_t thre
 	assert_int_equal(waits__add(p->waits, &wait, thread), 0);
 }
 
-/* Of the fifth call of work: from 500 ns on it waits for the lock, that flush() holds while it
+/* Waits of the fifth call of work: from 500 ns on it waits for the lock that flush() holds while it
  * sleeps, is woken at 7,700 and goes on at 8,000. */
 static void add_waits(struct profile *p)
 {
@@ -199,7 +199,7 @@ static void expect_file(uint32_t kind, const char *name, const char *words)
 	range_teardown(NULL);
 }
 
-/* Of several files the one that was ready. */
+/* Of several files the one that was ready is told. */
 static void test_files(void **state)
 {
 	expect_file(WAIT_OBJECT_PEER, "tcp 10.0.0.1:80", "waiting for a reply of tcp 10.0.0.1:80");
@@ -511,7 +511,7 @@ static void test_dropped(void **state)
 	assert_int_equal(session_why__find(p, &ranks, &p->sessions->groups[0], &why), 0);
 	assert_string_equal(session_why__sentence(p, &why, sentence),
 			    "p99 sessions take 100 ns longer: 100 ns more in `handle`");
-	/* One part for handle(), one for leaf(): it was called as often, from whomever. */
+	/* One part for handle(), one for leaf(): leaf was called as often, from whatever caller. */
 	assert_int_equal(why.cnt, 2);
 	assert_true(why.parts[1].function == leaf && why.parts[1].more_ns == 0);
 	assert_true(why.parts[1].worst_calls == 1 && why.parts[1].usual_calls == 1);
