@@ -275,16 +275,24 @@ static void function_row(struct rows *r, uint64_t function, const char *name)
 	rows__u8(r, 0);
 }
 
+/* Labels that the profiles of an answer have: how many, and any of them. */
+struct labels {
+	uint64_t services, versions;
+	const char *version;
+};
+
+static struct labels labels = {1, 1, "1.2"};
+
 static void sums_row(struct rows *r, uint64_t profiles)
 {
 	rows__u64(r, profiles);
 	rows__u64(r, 2); /* hosts */
 	rows__u32(r, 1700000000);
 	rows__u64(r, 0);
-	rows__u64(r, 1);
+	rows__u64(r, labels.services);
 	rows__string(r, "api");
-	rows__u64(r, 1);
-	rows__string(r, "1.2");
+	rows__u64(r, labels.versions);
+	rows__string(r, labels.version);
 	for (int i = 0; i < 26; i++)
 		rows__u64(r, 0);
 }
@@ -344,6 +352,29 @@ static void test_answer(void **state)
 	recorded__free(&run);
 }
 
+static void expect_title(struct labels of, const char *title)
+{
+	struct answer *a;
+	struct recorded run;
+
+	labels = of;
+	a = make_answer(0, 0, 4);
+	labels = (struct labels){1, 1, "1.2"};
+	assert_int_equal(answer__read(a, &run), 0);
+	assert_string_equal(run.profile->target.exec, title);
+	answer__free(a);
+	recorded__free(&run);
+}
+
+static void test_titles(void **state)
+{
+	expect_title((struct labels){1, 1, ""}, "api: 4 profiles of 2 hosts");
+	expect_title((struct labels){1, 2, "1.2"},
+		     "api in several versions: 4 profiles of 2 hosts");
+	expect_title((struct labels){1, 2, ""}, "api in several versions: 4 profiles of 2 hosts");
+	expect_title((struct labels){2, 3, "1.2"}, "several services: 4 profiles of 2 hosts");
+}
+
 static void refuse(struct answer *a, int expected)
 {
 	struct recorded run;
@@ -381,12 +412,12 @@ static void test_orphan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_values),	    cmocka_unit_test(test_kinds),
-		cmocka_unit_test(test_ids),	    cmocka_unit_test(test_id_set),
-		cmocka_unit_test(test_answer),	    cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_orphan),	    cmocka_unit_test(test_block),
-		cmocka_unit_test(test_engine_ids),  cmocka_unit_test(test_tree),
-		cmocka_unit_test(test_fresh_paths),
+		cmocka_unit_test(test_values), cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_ids),    cmocka_unit_test(test_id_set),
+		cmocka_unit_test(test_answer), cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_titles), cmocka_unit_test(test_orphan),
+		cmocka_unit_test(test_block),  cmocka_unit_test(test_engine_ids),
+		cmocka_unit_test(test_tree),   cmocka_unit_test(test_fresh_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,15 @@ static int read_latencies(struct build *b, struct rows_reader r)
 	return r.failed ? -EINVAL : 0;
 }
 
+/* A title such as "api 1.3: 60 profiles of 2 hosts". */
+static void write_title(struct build *b, const char *service, const char *version,
+			uint64_t profiles, uint64_t hosts)
+{
+	snprintf(b->title, sizeof(b->title), "%s%s%s: %llu profiles of %llu host%s", service,
+		 *version ? " " : "", version, (unsigned long long)profiles,
+		 (unsigned long long)hosts, hosts == 1 ? "" : "s");
+}
+
 /* In the order of the query. */
 static uint64_t read_sums(struct build *b, struct rows_reader r)
 {
@@ -304,12 +313,11 @@ static uint64_t read_sums(struct build *b, struct rows_reader r)
 
 		memcpy((char *)p + row_sums[i].offset, &sum, sizeof(sum));
 	}
-	snprintf(b->title, sizeof(b->title), "%s%s%s: %llu profiles of %llu host%s",
-		 services == 1 ? service : "several services", services == 1 && *version ? " " : "",
-		 services != 1	 ? ""
-		 : versions == 1 ? version
-				 : "in several versions",
-		 (unsigned long long)profiles, (unsigned long long)hosts, hosts == 1 ? "" : "s");
+	if (services != 1)
+		write_title(b, "several services", "", profiles, hosts);
+	else
+		write_title(b, service, versions == 1 ? version : "in several versions", profiles,
+			    hosts);
 	p->target.exec = b->title;
 	return r.failed ? 0 : profiles;
 }
