@@ -286,7 +286,17 @@ class Sends(Agent):
         return dict(zip(words[::2], map(int, words[1::2])))
 
     def wait_sent(self, count):
-        harness.poll(lambda: self.sent()["sent"] >= count, 90, 0.1)
+        self.assertTrue(harness.poll(lambda: self.sent()["sent"] >= count, 90, 0.1), self.sent())
+
+    def wait_all_sent(self):
+        self.assertTrue(harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 90, 0.1),
+                        self.sent())
+
+    def record_more(self, target):
+        """Waits until three more calls of the target are in a new recording."""
+        cnt = len(self.recordings())
+        target.step("3")
+        self.assertTrue(harness.poll(lambda: len(self.recordings()) > cnt, 30, 0.05))
 
     def write_receiver(self, port, more=""):
         self.write(f"[receiver r]\nurl = pyroscope+http://127.0.0.1:{port}\n{more}")
@@ -304,21 +314,17 @@ class Sends(Agent):
         receiver.status = 503
         before = self.sent()["sent"]
         for _ in range(2):
-            cnt = len(self.recordings())
-            target.step("3")
-            harness.poll(lambda: len(self.recordings()) > cnt, 30, 0.05)
+            self.record_more(target)
         self.assertTrue(agent.stderr.wait_lines("proftrace: receiver r: "))
         receiver.close()
-        cnt = len(self.recordings())
-        target.step("3")
-        harness.poll(lambda: len(self.recordings()) > cnt, 30, 0.05)
+        self.record_more(target)
         self.assertLessEqual(self.sent()["sent"], before + 2)
         got = receiver.got
         receiver = Receiver(port)
         self.addCleanup(receiver.close)
-        self.assertTrue(agent.stderr.wait_lines("proftrace: receiver r: "))
+        self.assertTrue(harness.poll(lambda: "takes recordings again" in agent.stderr.text(), 60))
         target.finish()
-        harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 90, 0.1)
+        self.wait_all_sent()
         self.end(agent)
         self.assertEqual(self.sent()["refused"], 0)
         self.assertEqual(self.sent()["missed"], 0)
@@ -341,7 +347,7 @@ class Sends(Agent):
             harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 30)
         agent = self.began(self.agent())
         target.finish()
-        harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 90, 0.1)
+        self.wait_all_sent()
         self.end(agent)
         self.assertEqual(len({one[:2] for one in receiver.got}), len(self.recordings()))
         # A recording whose sending was interrupted by the kill is sent again; its id tells that it
