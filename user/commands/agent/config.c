@@ -36,10 +36,16 @@ static void *section_struct(const struct parser *p)
 {
 	struct config *c = p->c;
 
-	return p->section == SECTION_AGENT     ? (void *)c
-	       : p->section == SECTION_METRICS ? (void *)&c->metrics
-	       : p->section == SECTION_SERVICE ? (void *)&c->services[c->services_cnt - 1]
-					       : (void *)&c->receivers[c->receivers_cnt - 1];
+	switch (p->section) {
+	case SECTION_AGENT:
+		return c;
+	case SECTION_METRICS:
+		return &c->metrics;
+	case SECTION_SERVICE:
+		return &c->services[c->services_cnt - 1];
+	default:
+		return &c->receivers[c->receivers_cnt - 1];
+	}
 }
 
 /* Names become those of folders and files. */

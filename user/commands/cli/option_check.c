@@ -179,6 +179,24 @@ static void tell_recording(const struct options *o)
 			 o->output, sink->name, sink->name, o->output);
 }
 
+/* Checks what record writes to, and chooses a file if none is named. */
+static error_t check_recording(struct options *o)
+{
+	if (o->interval_ns && (!o->output || o->append))
+		return complain(o, "record -i: each interval is a recording of its own; -o names "
+				   "the folder for them, and nothing is appended");
+	if (!o->output)
+		o->output = o->slos_cnt ? SLOW_FOLDER : RECORDING;
+	if (o->command && !strcmp(o->output, STDOUT_PATH))
+		return complain(o,
+				"record -o -: %s writes to the standard output as well; name a "
+				"file, or a pipe as -o >(...)",
+				o->command[0]);
+	if (!o->interval_ns)
+		tell_recording(o);
+	return 0;
+}
+
 static error_t check_target(struct options *o)
 {
 	/* A command that is a number is rather a list of process ids, as pidof prints it. */
@@ -211,19 +229,7 @@ static error_t check_target(struct options *o)
 	}
 	if (o->verb == VERB_TOP && !o->interval_ns)
 		o->interval_ns = LIVE_INTERVAL_NS;
-	if (o->verb == VERB_RECORD && o->interval_ns && (!o->output || o->append))
-		return complain(o, "record -i: each interval is a recording of its own; -o names "
-				   "the folder for them, and nothing is appended");
-	if (o->verb == VERB_RECORD && !o->output)
-		o->output = o->slos_cnt ? SLOW_FOLDER : RECORDING;
-	if (o->verb == VERB_RECORD && o->command && !strcmp(o->output, STDOUT_PATH))
-		return complain(o,
-				"record -o -: %s writes to the standard output as well; name a "
-				"file, or a pipe as -o >(...)",
-				o->command[0]);
-	if (o->verb == VERB_RECORD && !o->interval_ns)
-		tell_recording(o);
-	return 0;
+	return o->verb == VERB_RECORD ? check_recording(o) : 0;
 }
 
 /* A live page is the only result, unless a file or a format is named as well. */

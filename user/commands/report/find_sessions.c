@@ -86,6 +86,19 @@ static void tell_contexts(const struct sessions *s)
 			 s->ids_asked - s->ids_known, s->ids_asked);
 }
 
+/* `rest`: the second value of a trace id; NULL: the id is one value. */
+static void tell_no_ids(const char *session, const char *value, const char *rest)
+{
+	if (rest)
+		log_warn("--trace-id: no session has a recorded value %s and %s: record with -A "
+			 "'%s(%s, %s)'",
+			 value, rest, session, value, rest);
+	else
+		log_warn("--session-id: no session has a recorded value %s: record with -A "
+			 "'%s(%s)'",
+			 value, session, value);
+}
+
 static void tell_ids(const struct options *o, const struct sessions *s)
 {
 	const char *value = o->session_id.value, *rest = o->session_id.rest;
@@ -93,10 +106,7 @@ static void tell_ids(const struct options *o, const struct sessions *s)
 	if (o->session_id.is_context)
 		tell_contexts(s);
 	else if (s->ids_asked && !s->ids_known)
-		log_warn("%s: no session has a recorded value %s%s%s: record with -A '%s(%s%s%s)'",
-			 rest ? "--trace-id" : "--session-id", value, rest ? " and " : "",
-			 rest ? rest : "", o->sessions[0], value, rest ? ", " : "",
-			 rest ? rest : "");
+		tell_no_ids(o->sessions[0], value, rest);
 	else if (s->ids_known < s->ids_asked)
 		log_info("%s: of %" PRIu64 " of %" PRIu64 " sessions the id could not be read",
 			 rest ? "--trace-id" : "--session-id", s->ids_asked - s->ids_known,

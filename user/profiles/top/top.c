@@ -415,7 +415,20 @@ static void draw_zoom(const struct top *t, struct canvas *c)
 			       left);
 }
 
-/* The last line. */
+/* The keys that are of most use now. */
+static const char *keys_help(const struct top *t)
+{
+	if (t->machine)
+		return "Enter goes in  f functions  t tree  / search  <> sort  ? help  q quits";
+	if (t->zoomed != NOTHING_SELECTED)
+		return "Esc lets go  ! all of it exact  f functions  t tree  H threads  ? help  "
+		       "q quits";
+	if (t->sessions_cnt)
+		return "f functions  t tree  H threads  s sessions  Enter zooms  ? help  q quits";
+	return "f functions  t tree  H threads  / search  <> sort  Enter zooms  ? help  q quits";
+}
+
+/* The last line: what is being searched for, a message, or the keys. */
 static void draw_foot(const struct top *t, struct canvas *c)
 {
 	size_t row = c->rows - 1, column;
@@ -432,17 +445,7 @@ static void draw_foot(const struct top *t, struct canvas *c)
 	column = 0;
 	if (t->search[0])
 		column = canvas__printf(c, row, 0, CANVAS_BOLD, "/%s  ", t->search);
-	canvas__put(
-		c, row, column, CANVAS_DIM,
-		t->machine
-			? "Enter goes in  f functions  t tree  / search  <> sort  ? help  q quits"
-		: t->zoomed != NOTHING_SELECTED
-			? "Esc lets go  ! all of it exact  f functions  t tree  H threads  ? help  "
-			  "q quits"
-		: t->sessions_cnt
-			? "f functions  t tree  H threads  s sessions  Enter zooms  ? help  q quits"
-			: "f functions  t tree  H threads  / search  <> sort  Enter zooms  ? help  "
-			  "q quits");
+	canvas__put(c, row, column, CANVAS_DIM, keys_help(t));
 }
 
 int top__draw(struct top *t, struct canvas *c)

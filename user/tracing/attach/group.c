@@ -169,16 +169,21 @@ static uint64_t entry_cookie(const struct plan_function *f, const struct group_m
 	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }
 
+/* The cost class of a region's site. */
+static uint64_t site_cost(const struct plan_site *s, bool ends)
+{
+	if (!ends)
+		return WIRE_COST_ENTRY + s->site;
+	if (s->site == SITE_NOP5 || s->site == SITE_NOP10)
+		return WIRE_COST_EXIT_NOP5;
+	return s->site == SITE_STEP ? WIRE_COST_EXIT_STEP : WIRE_COST_EXIT_JMP;
+}
+
 /* The cookie of site `number` of a region. */
 static uint64_t site_cookie(const struct plan_function *f, const struct plan_site *s,
 			    uint32_t number, const struct group_member *m)
 {
 	bool ends = number >= f->begins_cnt;
-	bool called = s->site == SITE_NOP5 || s->site == SITE_NOP10;
-	uint64_t class = !ends			? WIRE_COST_ENTRY + s->site
-			 : called		? WIRE_COST_EXIT_NOP5
-			 : s->site == SITE_STEP ? WIRE_COST_EXIT_STEP
-						: WIRE_COST_EXIT_JMP;
 	uint64_t flags = (f->kind == PLAN_MARK ? WIRE_REGION_MARK : 0) |
 			 (s->by_frame_pointer ? WIRE_REGION_BY_FP : 0) |
 			 (s->called ? WIRE_REGION_CALLED : 0) |
@@ -187,7 +192,8 @@ static uint64_t site_cookie(const struct plan_function *f, const struct plan_sit
 	return m->function | (uint64_t)(s->up / 8) << WIRE_COOKIE_DELTA |
 	       (uint64_t)(number % WIRE_MAX_SITES) << WIRE_COOKIE_SITE |
 	       (uint64_t)(ends ? 0 : s->list) << WIRE_COOKIE_VALUES | flags << WIRE_COOKIE_FLAGS |
-	       class << WIRE_COOKIE_COST | (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
+	       site_cost(s, ends) << WIRE_COOKIE_COST |
+	       (uint64_t)m->generation << WIRE_COOKIE_GENERATION;
 }
 
 static uint64_t exit_cost(const struct plan_exit *e)
@@ -205,18 +211,22 @@ static bool is_ret(const struct groups *g, const struct plan_exit *e)
 	return g->emulates && e->kind == CODE_EXIT_RET;
 }
 
-/* `ret`: it is for the program for those. */
+static uint64_t exit_kind(const struct plan_exit *e)
+{
+	if (e->kind == CODE_EXIT_JCC)
+		return WIRE_EXIT_JCC;
+	return e->kind == CODE_EXIT_JMP ? WIRE_EXIT_JMP : WIRE_EXIT_RET;
+}
+
+/* `ret`: the cookie is for the program for `ret`s. */
 static uint64_t exit_cookie(const struct plan_exit *e, uint32_t index, bool ret)
 {
-	uint64_t kind = e->kind == CODE_EXIT_JCC   ? WIRE_EXIT_JCC
-			: e->kind == CODE_EXIT_JMP ? WIRE_EXIT_JMP
-						   : WIRE_EXIT_RET;
 	uint64_t flags = (e->by_frame_pointer ? WIRE_EXIT_BY_FP : 0) |
 			 (e->emulated ? WIRE_EXIT_EMULATED : 0) |
 			 (e->goes_on ? WIRE_EXIT_GOES_ON : 0);
 	uint64_t where = ret ? e->offset & WIRE_PAGE_MASK : e->up;
 
-	return index | kind << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |
+	return index | exit_kind(e) << WIRE_COOKIE_EXIT | (uint64_t)e->cond << WIRE_COOKIE_COND |
 	       where << WIRE_COOKIE_DELTA | flags << WIRE_COOKIE_FLAGS |
 	       exit_cost(e) << WIRE_COOKIE_COST;
 }

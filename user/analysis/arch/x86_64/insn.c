@@ -113,19 +113,52 @@ static void stack_group1(const struct insn_fields *f, struct insn *out)
 	}
 }
 
-/* Instructions of the one-byte map that write the register rsp, other than push and pop. */
-static void stack_write(const struct insn_fields *f, struct insn *out)
+/* lea into rsp. */
+static void stack_lea(const struct insn_fields *f, struct insn *out)
+{
+	bool from_rsp =
+		f->rm == RSP && f->has_sib && f->base == RSP && f->index == 4 && !(f->rex & 3);
+	bool from_rbp = f->mod && f->rm == RBP && !(f->rex & 1); /* mod 0: rip */
+
+	out->stack = from_rsp ? STACK_MOVES : from_rbp ? STACK_FRAME : STACK_UNKNOWN;
+	out->down = from_rsp ? -f->disp : 0;
+}
+
+/* Whether another instruction of the one-byte map than those of stack_write() writes rsp. */
+static bool writes_rsp(const struct insn_fields *f)
 {
 	uint8_t low = f->op & 7;
 	bool to_rm = rm_is_rsp(f), to_reg = reg_is_rsp(f);
 
-	if (f->op == 0x8d && to_reg) { /* lea */
-		bool from_rsp = f->rm == RSP && f->has_sib && f->base == RSP && f->index == 4 &&
-				!(f->rex & 3);
-		bool from_rbp = f->mod && f->rm == RBP && !(f->rex & 1); /* mod 0: rip */
+	switch (f->op) {
+	case 0x63: /* movsxd */
+		return to_reg;
+	case 0x87: /* xchg */
+		return to_rm || to_reg;
+	case 0x94: /* xchg with rax */
+	case 0xbc: /* mov of a constant */
+		return !(f->rex & 1);
+	case 0xc7: /* mov of a constant */
+	case 0xc1: /* shifts and rotations */
+	case 0xd1:
+	case 0xd3:
+		return to_rm;
+	case 0xf7: /* not, neg */
+		return to_rm && f->reg >= 2;
+	case 0xff: /* inc, dec */
+		return to_rm && f->reg < 2;
+	default: /* add, sub, ... with another register or memory */
+		return f->op < 0x38 && ((low == 1 && to_rm) || (low == 3 && to_reg));
+	}
+}
 
-		out->stack = from_rsp ? STACK_MOVES : from_rbp ? STACK_FRAME : STACK_UNKNOWN;
-		out->down = from_rsp ? -f->disp : 0;
+/* Instructions of the one-byte map that write the register rsp, other than push and pop. */
+static void stack_write(const struct insn_fields *f, struct insn *out)
+{
+	bool to_rm = rm_is_rsp(f), to_reg = reg_is_rsp(f);
+
+	if (f->op == 0x8d && to_reg) {
+		stack_lea(f, out);
 	} else if ((f->op == 0x81 || f->op == 0x83) && to_rm) {
 		stack_group1(f, out);
 	} else if (f->op == 0x89 && to_rm) { /* mov */
@@ -133,13 +166,7 @@ static void stack_write(const struct insn_fields *f, struct insn *out)
 	} else if (f->op == 0x8b && to_reg) {
 		out->stack =
 			f->mod == 3 && f->rm == RBP && !(f->rex & 1) ? STACK_FRAME : STACK_UNKNOWN;
-	} else if (f->op < 0x38 && ((low == 1 && to_rm) || (low == 3 && to_reg))) {
-		out->stack = STACK_UNKNOWN; /* add, sub, ... with another register or memory */
-	} else if ((f->op == 0x87 && (to_rm || to_reg)) || (f->op == 0x63 && to_reg) ||
-		   (f->op == 0x94 && !(f->rex & 1)) || (f->op == 0xbc && !(f->rex & 1))) {
-		out->stack = STACK_UNKNOWN; /* xchg, movsxd, mov imm */
-	} else if (to_rm && (f->op == 0xc7 || f->op == 0xc1 || f->op == 0xd1 || f->op == 0xd3 ||
-			     (f->op == 0xf7 && f->reg >= 2) || (f->op == 0xff && f->reg < 2))) {
+	} else if (writes_rsp(f)) {
 		out->stack = STACK_UNKNOWN;
 	}
 }

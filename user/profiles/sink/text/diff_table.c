@@ -370,9 +370,20 @@ bool diff_table__counts_calls(const struct diff_table *t)
 	return counts;
 }
 
-/* Whose calls are more or fewer. What has as many is no noise, and no news: only counted. */
+static void print_calls_heading(const struct diff_table *t, bool paths)
+{
+	bool both = t->shown & SHOW_CALLS; /* the calls of both runs have a column */
+
+	fprintf(t->pr.out, "%s%13s  %7s  %s%13s  %s%s\n", style(t, STYLE_DIM), "CHANGE", "",
+		both ? "    CALLS OLD " : "", both ? "NEW" : "CALLS NEW",
+		paths ? "PATH" : "FUNCTION", style(t, STYLE_PLAIN));
+}
+
+/* Functions or paths with more or fewer calls. Those with as many are neither noise nor news: only
+ * their number is told. */
 int diff_table__calls(struct diff_table *t, bool paths, size_t max)
 {
+	const char *none = "";
 	struct diff_ranking r;
 	int err = choose_rows(t, paths, DIFF_BY_CALLS, &r);
 	size_t end;
@@ -382,16 +393,13 @@ int diff_table__calls(struct diff_table *t, bool paths, size_t max)
 		return err;
 	choose_columns(t, &count_columns);
 	end = t->pr.opts->verbose || r.changed <= max ? r.changed : max;
+	if (!r.changed)
+		none = diff_table__counts_calls(t) ? " all have been called as often"
+						   : " none were counted";
 	fprintf(t->pr.out, "%s%s%s by the change of their calls:%s\n", style(t, STYLE_BOLD),
-		paths ? "Paths" : "Functions", style(t, STYLE_PLAIN),
-		r.changed		      ? ""
-		: diff_table__counts_calls(t) ? " all have been called as often"
-					      : " none were counted");
+		paths ? "Paths" : "Functions", style(t, STYLE_PLAIN), none);
 	if (end)
-		fprintf(t->pr.out, "%s%13s  %7s  %s%13s  %s%s\n", style(t, STYLE_DIM), "CHANGE", "",
-			t->shown & SHOW_CALLS ? "    CALLS OLD " : "",
-			t->shown & SHOW_CALLS ? "NEW" : "CALLS NEW", paths ? "PATH" : "FUNCTION",
-			style(t, STYLE_PLAIN));
+		print_calls_heading(t, paths);
 	for (size_t i = 0; i < end && !err && !ferror(t->pr.out); i++)
 		err = print_counted(t, &t->figures[r.rows[i]], r.rows[i]);
 	if (end < r.changed)

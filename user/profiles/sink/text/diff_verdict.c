@@ -96,6 +96,14 @@ static int print_functions(struct diff_table *t, const struct diff_ranking *r, b
 	return 0;
 }
 
+/* What has become of a run whose time has changed by so much. */
+static const char *direction_of(int64_t ns, bool waits)
+{
+	if (waits)
+		return ns > 0 ? "waits longer" : "waits less";
+	return ns > 0 ? "slower" : "faster";
+}
+
 static void print_whole(struct diff_table *t, const char *time)
 {
 	const struct change *c = &t->d->whole;
@@ -110,9 +118,7 @@ static void print_whole(struct diff_table *t, const char *time)
 	}
 	fprintf(t->pr.out, "%s%s by %s",
 		printer__style(&t->pr, c->ns > 0 ? STYLE_WORSE : STYLE_BETTER),
-		waits ? c->ns > 0 ? "waits longer" : "waits less"
-		      : (c->ns > 0 ? "slower" : "faster"),
-		text_duration(size_of(c->ns), text, sizeof(text)));
+		direction_of(c->ns, waits), text_duration(size_of(c->ns), text, sizeof(text)));
 	if (change__percent(c, &percent))
 		fprintf(t->pr.out, " (%s)", text_signed_percent(percent, share, sizeof(share)));
 	fputs(printer__style(&t->pr, STYLE_PLAIN), t->pr.out);

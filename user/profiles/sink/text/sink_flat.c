@@ -198,19 +198,31 @@ static int print_row(struct printer *pr, const struct profile_function *f, uint6
 	return name < 0 ? name : 0;
 }
 
+/* The heading of a column of times, or of their errors, if that is shown. */
+static void print_time_heading(const struct printer *pr, const char *name, bool shown)
+{
+	if (shown)
+		fprintf(pr->out, "%*s", TIME_ROOM, name);
+}
+
 static void print_heading(const struct printer *pr, const struct layout *l)
 {
 	bool errors = printer__errors(pr);
 
-	fprintf(pr->out, "%s%*s%*s%s  %7s", printer__style(pr, STYLE_DIM), (int)l->calls.count,
-		"CALLS", (int)l->calls.error, "", printer__calls_errors(pr) ? "      +/-" : "",
-		"TOTAL");
-	fprintf(pr->out, "%s  %7s%s%s", errors ? "      +/-" : "", "SELF",
-		errors ? "      +/-" : "", l->shown & SHOW_CPU ? "      CPU" : "");
-	fprintf(pr->out, "%s%s%s%s%s%s", l->shown & SHOW_AVG ? "      AVG" : "",
-		pr->opts->verbose ? "      MIN" : "", l->shown & SHOW_P50 ? "      P50" : "",
-		l->shown & SHOW_P90 ? "      P90" : "", l->shown & SHOW_P99 ? "      P99" : "",
-		l->shown & SHOW_MAX ? "      MAX" : "");
+	fprintf(pr->out, "%s%*s%*s", printer__style(pr, STYLE_DIM), (int)l->calls.count, "CALLS",
+		(int)l->calls.error, "");
+	print_time_heading(pr, "+/-", printer__calls_errors(pr));
+	print_time_heading(pr, "TOTAL", true);
+	print_time_heading(pr, "+/-", errors);
+	print_time_heading(pr, "SELF", true);
+	print_time_heading(pr, "+/-", errors);
+	print_time_heading(pr, "CPU", l->shown & SHOW_CPU);
+	print_time_heading(pr, "AVG", l->shown & SHOW_AVG);
+	print_time_heading(pr, "MIN", pr->opts->verbose);
+	print_time_heading(pr, "P50", l->shown & SHOW_P50);
+	print_time_heading(pr, "P90", l->shown & SHOW_P90);
+	print_time_heading(pr, "P99", l->shown & SHOW_P99);
+	print_time_heading(pr, "MAX", l->shown & SHOW_MAX);
 	fprintf(pr->out, "  %6s  ", "SELF%");
 	if (l->shown & SHOW_MODULE)
 		fprintf(pr->out, "%-*s  MODULE", (int)l->name, "FUNCTION");
