@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import signal
+import sqlite3
 import struct
 import subprocess
 import sys
@@ -560,6 +561,18 @@ class TestCase(unittest.TestCase):
 
     def path(self, name):
         return os.path.join(self.directory, name)
+
+    def database_of(self, recording, *options):
+        """Opens the database that `report -f sqlite` makes of a recording."""
+        path = self.path("db")
+        if os.path.exists(path):
+            os.remove(path)
+        done = self.process(PROFTRACE, "report", "-f", "sqlite", "-o", path, *options, recording,
+                            stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        database = sqlite3.connect(path)
+        self.addCleanup(database.close)
+        return database
 
     def copy(self, source, name=None):
         path = self.path(name or os.path.basename(source))

@@ -12,9 +12,9 @@ import json
 import os
 import struct
 import subprocess
-import threading
 
 import harness
+from http_receiver import HttpReceiver
 
 PROFILES, TRACES, METRICS = "/v1development/profiles", "/v1/traces", "/v1/metrics"
 CONSUMERS = os.path.join(harness.BUILD, "consumers")
@@ -211,20 +211,12 @@ def metrics(body):
 Request = collections.namedtuple("Request", "path headers body")
 
 
-class Receiver(http.server.HTTPServer):
-    """Keeps requests. `answers`: by path, those that come before all others, (status, headers,
-    body)."""
+class Receiver(HttpReceiver):
+    """`answers`: by path, the answers that come before all others, (status, headers, body)."""
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.requests, self.answers = [], collections.defaultdict(list)
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-
-    def end(self):
-        self.shutdown()
-        self.thread.join()
-        self.server_close()
+        self.answers = collections.defaultdict(list)
+        super().__init__(Handler)
 
     def bodies(self, path):
         return [r.body for r in self.requests if r.path == path]

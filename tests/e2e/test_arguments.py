@@ -6,7 +6,6 @@ import collections
 import json
 import os
 import re
-import sqlite3
 import subprocess
 
 import harness
@@ -62,14 +61,8 @@ class Recordings(harness.TestCase):
 
     def values(self, recording, *options):
         """{function: [{name: value} of each call]}"""
-        path = self.path("db")
-        if os.path.exists(path):
-            os.remove(path)
-        self.report(recording, "-f", "sqlite", "-o", path, *options)
-        database = sqlite3.connect(path)
-        self.addCleanup(database.close)
         calls = {}
-        for function, call, name, value in database.execute(VALUES):
+        for function, call, name, value in self.database_of(recording, *options).execute(VALUES):
             values = calls.setdefault(function, {}).setdefault(call, {})
             if name:
                 values[name] = value
@@ -181,10 +174,7 @@ class Arguments(Recordings):
     def test_example_of_the_documentation(self):
         recording, done = self.record("-F", "site_push", "-A", "site_push(arg1, arg2:s, ret)")
         calls = self.printed(done)["site_push"]
-        path = self.path("db")
-        self.report(recording, "-f", "sqlite", "-o", path)
-        database = sqlite3.connect(path)
-        self.addCleanup(database.close)
+        database = self.database_of(recording)
         sql, = [sql for sql in test_sqlite.examples() if "call_values" in sql]
         self.assertEqual({value: count for value, count, _ in database.execute(sql)},
                          collections.Counter(call["text"] and call["text"][:63] for call in calls))

@@ -41,12 +41,7 @@ class SingleCalls(harness.TestCase):
         return done.stdout
 
     def database(self, recording, *options):
-        path = self.path("db")
-        if os.path.exists(path):
-            os.remove(path)
-        self.report(recording, "-f", "sqlite", "-o", path, *options)
-        database = sqlite3.connect(path)
-        self.addCleanup(database.close)
+        database = self.database_of(recording, *options)
         database.row_factory = sqlite3.Row
         return database
 

@@ -8,26 +8,19 @@ import http.server
 import json
 import ssl
 import subprocess
-import threading
 import urllib.parse
 
 import harness
 from harness import PROFTRACE, UNLIMITED, program
+from http_receiver import HttpReceiver
 
 
-class Receiver(http.server.HTTPServer):
-    """Keeps requests: [(path, headers, body)]."""
+class Receiver(HttpReceiver):
+    """Requests are kept as (path, headers, body), and answered with `status`."""
 
     def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.requests, self.status = [], 200
-        self.thread = threading.Thread(target=self.serve_forever, daemon=True)
-        self.thread.start()
-
-    def end(self):
-        self.shutdown()
-        self.thread.join()
-        self.server_close()
+        self.status = 200
+        super().__init__(Handler)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
