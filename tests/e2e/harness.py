@@ -100,7 +100,7 @@ class Stream:
 
     def __init__(self, pipe):
         self.pipe = pipe
-        self.data = b""
+        self.data = bytearray()  # grows in place: adding to bytes would copy 25 MB per chunk
         self.ended = False
         self.changed = threading.Condition()
         self.thread = threading.Thread(target=self._read, daemon=True)
