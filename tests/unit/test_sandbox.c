@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -13,11 +14,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -161,6 +164,83 @@ static int trace_child(const struct place *p)
 	return ptrace(PTRACE_DETACH, pid, NULL, NULL) || waitpid(pid, &status, 0) != pid;
 }
 
+/* A folder of our own, and a file that may only be read: root may change the modes of all of
+ * root's files, programs among them. */
+static int change_mode(const struct place *p)
+{
+	return chmod(p->out, 0777);
+}
+
+static int change_mode_of_program(const struct place *p)
+{
+	int fd = open("/bin/sh", O_RDONLY);
+	struct stat st;
+
+	return fd < 0 || fstat(fd, &st) || fchmod(fd, st.st_mode);
+}
+
+static int change_owner(const struct place *p)
+{
+	return chown(p->out, getuid(), getgid());
+}
+
+/* An access control list is one. */
+static int set_attribute(const struct place *p)
+{
+	return setxattr(p->out, "user.test", "1", 1, 0);
+}
+
+/* The standard input of a child is no terminal. */
+static int type_on_terminal(const struct place *p)
+{
+	return ioctl(STDIN_FILENO, TIOCSTI, "x");
+}
+
+static int clone_into_namespace(const struct place *p)
+{
+	long pid = syscall(SYS_clone, CLONE_NEWUSER | SIGCHLD, 0, 0, 0, 0);
+
+	if (!pid)
+		_exit(0);
+	return pid < 0;
+}
+
+static int call_new_number(const struct place *p)
+{
+	return syscall(463, -1, NULL, 0, NULL, NULL, 0) < 0; /* setxattrat(2) */
+}
+
+static void assert_files_stay(void (*enter)(const char *output), const struct place *p)
+{
+	assert_int_equal(behind(enter, change_mode, p), EPERM);
+	assert_int_equal(behind(enter, change_mode_of_program, p), EPERM);
+	assert_int_equal(behind(enter, change_owner, p), EPERM);
+	assert_int_equal(behind(enter, set_attribute, p), EPERM);
+	assert_int_equal(behind(enter, call_new_number, p), ENOSYS);
+}
+
+static void test_modes_of_files(void **state)
+{
+	struct place p;
+
+	place_make(&p);
+	assert_files_stay(sandbox__enter, &p);
+	assert_files_stay(sandbox__enter_run, &p);
+	place_remove(&p);
+}
+
+static void test_ways_out(void **state)
+{
+	struct place p;
+
+	place_make(&p);
+	assert_int_equal(behind_runs_fence(type_on_terminal, &p), EPERM);
+	assert_int_equal(behind_fence(type_on_terminal, &p), EPERM);
+	assert_int_equal(behind_runs_fence(clone_into_namespace, &p), EPERM);
+	assert_int_equal(behind_fence(clone_into_namespace, &p), EPERM);
+	place_remove(&p);
+}
+
 /* Whether the kernel has Landlock switched on. */
 static bool bars_writing(void)
 {
@@ -225,10 +305,9 @@ static void test_devices(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_what_it_needs),
-		cmocka_unit_test(test_what_it_does_not_need),
-		cmocka_unit_test(test_of_a_run),
-		cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_what_it_needs),  cmocka_unit_test(test_what_it_does_not_need),
+		cmocka_unit_test(test_of_a_run),       cmocka_unit_test(test_devices),
+		cmocka_unit_test(test_modes_of_files), cmocka_unit_test(test_ways_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

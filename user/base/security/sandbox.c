@@ -10,12 +10,14 @@
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
@@ -138,7 +140,7 @@ static void bar_files(const char *output, bool reading)
 
 /* System calls that are needed neither to show a recording nor in a run; but these in a run, whose
  * children give up more. */
-static const uint16_t runs_own[] = {SYS_bpf, SYS_ptrace, SYS_socketpair, SYS_capset};
+static const uint16_t runs_own[] = {SYS_bpf, SYS_ptrace, SYS_socketpair, SYS_capset, SYS_fchown};
 static const uint16_t barred[] = {
 	SYS_process_vm_readv,
 	SYS_process_vm_writev,
@@ -180,7 +182,25 @@ static const uint16_t barred[] = {
 	SYS_clock_settime,
 	SYS_sethostname,
 	SYS_open_by_handle_at,
+	SYS_shmat,
+	/* Landlock does not bar these, and programs are root's: a set-user-ID bit on a shell, or an
+	 * access control list, would make anybody root. */
+	SYS_fchmod,
+	SYS_fchmodat,
+	SYS_fchownat,
+	SYS_setxattr,
+	SYS_lsetxattr,
+	SYS_fsetxattr,
+#if defined(__x86_64__)
+	SYS_chmod,
+	SYS_chown,
+	SYS_lchown,
+#endif
 };
+
+/* System calls from here on are newer than all that we use (fchmodat2, setxattrat, ...). Libraries
+ * that try one do without it on a kernel that does not have it. */
+#define TOO_NEW 452
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -195,7 +215,7 @@ static const uint16_t barred[] = {
 /* A run reads and writes tables that another process has made: it may use these commands of bpf(2)
  * only. It traces the command that it has started: of ptrace(2) it may use all but these two
  * requests. */
-static const uint16_t bpf_allowed[] = {
+static const uint32_t bpf_allowed[] = {
 	BPF_MAP_LOOKUP_ELEM,
 	BPF_MAP_UPDATE_ELEM,
 	BPF_MAP_DELETE_ELEM,
@@ -208,9 +228,17 @@ static const uint16_t bpf_allowed[] = {
 	BPF_MAP_LOOKUP_AND_DELETE_ELEM,
 	BPF_MAP_LOOKUP_AND_DELETE_BATCH,
 };
-static const uint16_t ptrace_barred[] = {PTRACE_ATTACH, PTRACE_SEIZE};
+static const uint32_t ptrace_barred[] = {PTRACE_ATTACH, PTRACE_SEIZE};
+/* To type on the caller's terminal, as if the caller had: the shell there may be root's. */
+static const uint32_t ioctl_barred[] = {TIOCSTI, TIOCLINUX};
+#define NEW_NAMESPACES                                                                 \
+	(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWCGROUP | \
+	 CLONE_NEWUTS | CLONE_NEWIPC)
 
-#define FILTER_MOST (2 * COUNT(barred) + 2 * COUNT(bpf_allowed) + 2 * COUNT(ptrace_barred) + 32)
+#define FILTER_MOST                                                                         \
+	(2 * (COUNT(barred) + COUNT(runs_own) + COUNT(bpf_allowed) + COUNT(ptrace_barred) + \
+	      COUNT(ioctl_barred)) +                                                        \
+	 40)
 
 struct filter {
 	struct sock_filter code[FILTER_MOST];
@@ -232,18 +260,43 @@ static void put_end(struct filter *f, bool allowed)
 	put(f, BPF_RET | BPF_K, allowed ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM, 0, 0);
 }
 
-/* One system call, by its first argument: those in the list are allowed, or all others are. The
- * number of the call is lost behind it, but there it has been decided. */
-static void put_call(struct filter *f, uint16_t call, const uint16_t *list, size_t cnt,
-		     bool allowed)
+static void put_missing(struct filter *f)
 {
-	put(f, BPF_JMP | BPF_JEQ | BPF_K, call, 0, 2 * cnt + 2);
-	put_load(f, offsetof(struct seccomp_data, args));
-	for (size_t i = 0; i < cnt; i++) {
-		put(f, BPF_JMP | BPF_JEQ | BPF_K, list[i], 0, 1);
-		put_end(f, allowed);
+	put(f, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS, 0, 0);
+}
+
+/* A system call that is judged by the lower half of one argument. */
+struct by_argument {
+	uint16_t call;
+	unsigned int argument;
+	const uint32_t *list;
+	size_t cnt;
+	bool allowed; /* are those in the list; otherwise all others */
+};
+
+/* The number of the call is lost behind it, but there it has been decided. */
+static void put_by_argument(struct filter *f, const struct by_argument *b)
+{
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, b->call, 0, 2 * b->cnt + 2);
+	put_load(f, offsetof(struct seccomp_data, args) + b->argument * sizeof(uint64_t));
+	for (size_t i = 0; i < b->cnt; i++) {
+		put(f, BPF_JMP | BPF_JEQ | BPF_K, b->list[i], 0, 1);
+		put_end(f, b->allowed);
 	}
-	put_end(f, !allowed);
+	put_end(f, !b->allowed);
+}
+
+/* Threads and children, but none in a namespace of its own. The flags of clone3(2) are out of a
+ * filter's sight: whoever finds it missing calls clone(2). */
+static void put_clone(struct filter *f)
+{
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1);
+	put_missing(f);
+	put(f, BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4);
+	put_load(f, offsetof(struct seccomp_data, args));
+	put(f, BPF_JMP | BPF_JSET | BPF_K, NEW_NAMESPACES, 0, 1);
+	put_end(f, false);
+	put_end(f, true);
 }
 
 static void put_barred(struct filter *f, const uint16_t *calls, size_t cnt)
@@ -257,6 +310,11 @@ static void put_barred(struct filter *f, const uint16_t *calls, size_t cnt)
 /* Makes the system calls above, and all of programs for other machines, fail with EPERM. */
 static void bar_system_calls(bool run)
 {
+	static const struct by_argument ioctl = {SYS_ioctl, 1, ioctl_barred, COUNT(ioctl_barred),
+						 false},
+					bpf = {SYS_bpf, 0, bpf_allowed, COUNT(bpf_allowed), true},
+					ptrace = {SYS_ptrace, 0, ptrace_barred,
+						  COUNT(ptrace_barred), false};
 	struct filter f = {.len = 0};
 	struct sock_fprog program = {.filter = f.code};
 
@@ -266,13 +324,17 @@ static void bar_system_calls(bool run)
 	put_load(&f, offsetof(struct seccomp_data, nr));
 	put(&f, BPF_JMP | BPF_JGE | BPF_K, ALIEN, 0, 1);
 	put_end(&f, false);
+	put(&f, BPF_JMP | BPF_JGE | BPF_K, TOO_NEW, 0, 1);
+	put_missing(&f);
 	put_barred(&f, barred, COUNT(barred));
 	if (run) {
-		put_call(&f, SYS_bpf, bpf_allowed, COUNT(bpf_allowed), true);
-		put_call(&f, SYS_ptrace, ptrace_barred, COUNT(ptrace_barred), false);
+		put_by_argument(&f, &bpf);
+		put_by_argument(&f, &ptrace);
 	} else {
 		put_barred(&f, runs_own, COUNT(runs_own));
 	}
+	put_by_argument(&f, &ioctl);
+	put_clone(&f);
 	put_end(&f, true);
 	program.len = f.len;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))

@@ -9,7 +9,10 @@
  * - open files for writing, make and remove some only in the folder of `output` (NULL: the output
  *   has no name), in $TMPDIR and /tmp, and to terminals and /dev/null; what is open stays usable;
  * - cannot trace or read other processes, mount, change namespaces, load programs or modules into
- *   the kernel, open sockets, or become somebody else.
+ *   the kernel, open sockets, or become somebody else;
+ * - cannot change the mode of a file, nor its access control list: a new file has the mode that it
+ *   is opened with. The owner is changed by fchown(2) alone, by who has CAP_CHOWN;
+ * - cannot type on a terminal (TIOCSTI).
  *
  * Reading is not restricted. Before Linux 5.13, or where Landlock is switched off, the first point
  * does not hold.

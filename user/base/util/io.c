@@ -53,6 +53,16 @@ int io__read_number(const char *path)
 	return n > 0 ? atoi(text) : -1;
 }
 
+int io__make(int folder, const char *name, mode_t mode)
+{
+	mode_t usual = umask(0);
+	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	int err = fd < 0 ? -errno : fd;
+
+	umask(usual);
+	return err;
+}
+
 int io__create(const char *path, int flags, bool *made)
 {
 	int fd = open(path, flags | O_CREAT | O_EXCL, 0666);

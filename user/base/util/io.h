@@ -17,6 +17,11 @@ ssize_t io__read_up_to(int fd, void *data, size_t size);
  * such file, or it is empty. */
 int io__read_number(const char *path);
 
+/* Makes a file, to be read and written, in a folder (AT_FDCWD: the current one) that may be a
+ * stranger's: no link is followed. `mode` is meant as it is, whatever the umask: in a sandbox it
+ * cannot be changed later. Returns the descriptor or -errno; -EEXIST: the name is taken. */
+int io__make(int folder, const char *name, mode_t mode);
+
 /* Opens a file to be written, with the flags of open(2), made if it is missing: then *made is set.
  * Returns the descriptor or -errno. */
 int io__create(const char *path, int flags, bool *made);

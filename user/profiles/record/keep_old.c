@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "record/calls/block_writer.h"
+#include "util/io.h"
 #include "util/log.h"
 
 static bool is_ours_alone(const struct stat *st)
@@ -22,12 +23,10 @@ static bool is_ours_alone(const struct stat *st)
 /* A new file of that name, locked as the other was. Returns it or -errno. */
 static int create(const char *path, mode_t mode)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode & 0777);
+	int fd = io__make(AT_FDCWD, path, mode & 0777);
 
-	if (fd < 0)
-		return -errno;
-	fchmod(fd, mode & 0777);
-	flock(fd, LOCK_EX | LOCK_NB);
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB);
 	return fd;
 }
 

@@ -19,6 +19,7 @@
 #include "record/calls/block_writer.h"
 #include "record/calls/call_block.h"
 #include "util/array.h"
+#include "util/io.h"
 #include "util/log.h"
 
 #define COPY_BYTES (256u << 10)
@@ -64,12 +65,12 @@ static int open_beside(const struct flight *f, const struct block_writer *w)
 	int fd, err = 0;
 
 	unlinkat(f->dir, f->tmp_name, 0);
-	fd = openat(f->dir, f->tmp_name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
+	if (fstat(w->fd, &st))
 		return -errno;
-	if (fstat(w->fd, &st) || fstat(fd, &made))
-		err = -errno;
-	else if (fchmod(fd, st.st_mode & 0777)) /* as long as it is our own */
+	fd = io__make(f->dir, f->tmp_name, st.st_mode & 0777);
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &made))
 		err = -errno;
 	else if ((st.st_uid != made.st_uid || st.st_gid != made.st_gid) &&
 		 fchown(fd, st.st_uid, st.st_gid))
