@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -201,6 +205,57 @@ static void test_below_a_root(void **state)
 	place_remove(&p);
 }
 
+static int list_by(bool (*put_in_place)(const struct place *, const char *), const struct place *p)
+{
+	char root[64], list[64], path[64];
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		snprintf(root, sizeof(root), "/proc/%d/root", getpid());
+		snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+		snprintf(list, sizeof(list), "tmp/perf-%d.map", getpid());
+		/* 0: not to be done here */
+		_exit(put_in_place(p, path) ? -open_rules__jit_list(root, list) : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", pid);
+	unlink(path);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* In namespaces of its own, as every user may. */
+static bool mount_secret(const struct place *p, const char *path)
+{
+	put(path, "", 0600);
+	return !unshare(CLONE_NEWUSER | CLONE_NEWNS) &&
+	       !mount(p->secret, path, NULL, MS_BIND, NULL);
+}
+
+static bool link_secret(const struct place *p, const char *path)
+{
+	return !link(p->secret, path);
+}
+
+static void test_another_file_as_list(void **state)
+{
+	struct place p;
+	int err;
+
+	place_make(&p);
+	err = list_by(mount_secret, &p);
+	assert_true(!err || err == EXDEV);
+	assert_int_equal(list_by(link_secret, &p), EACCES);
+	place_remove(&p);
+}
+
+/* To open some of these does something already. */
+static void test_of_the_kernel(void **state)
+{
+	assert_int_equal(open_rules__file("", "/sys/kernel/uevent_seqnum"), -EACCES);
+}
+
 static void test_source(void **state)
 {
 	struct place p;
@@ -221,10 +276,11 @@ static void test_source(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_files),	  cmocka_unit_test(test_links),
-		cmocka_unit_test(test_processes), cmocka_unit_test(test_below_a_root),
-		cmocka_unit_test(test_source),	  cmocka_unit_test(test_memory),
-		cmocka_unit_test(test_mapped),
+		cmocka_unit_test(test_files),	      cmocka_unit_test(test_links),
+		cmocka_unit_test(test_processes),     cmocka_unit_test(test_below_a_root),
+		cmocka_unit_test(test_source),	      cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_mapped),	      cmocka_unit_test(test_another_file_as_list),
+		cmocka_unit_test(test_of_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,7 +88,22 @@ static int find_below(const char *root, const char *path, uint64_t resolve)
 	return place;
 }
 
-/* Opens a place for reading if it is a regular file, not one of /proc. Closes the place. */
+/* Whether files are what the kernel shows of itself: to open one may already do something, as that
+ * of tracefs's free_buffer, which empties the tracer's buffer as it is closed again. */
+static bool is_kernels(const struct statfs *fs)
+{
+	static const uint64_t kinds[] = {PROC_SUPER_MAGIC, SYSFS_MAGIC,	     TRACEFS_MAGIC,
+					 DEBUGFS_MAGIC,	   SECURITYFS_MAGIC, PSTOREFS_MAGIC,
+					 EFIVARFS_MAGIC,   BPF_FS_MAGIC};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		if ((uint64_t)fs->f_type == kinds[i])
+			return true;
+	}
+	return false;
+}
+
+/* Opens a place for reading if it is a regular file, none of the kernel's. Closes the place. */
 static int reopen(int place)
 {
 	struct statfs fs;
@@ -102,7 +117,7 @@ static int reopen(int place)
 		err = -errno;
 	else if (!S_ISREG(st.st_mode))
 		err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
-	else if (fs.f_type == PROC_SUPER_MAGIC)
+	else if (is_kernels(&fs))
 		err = -EACCES;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
 	fd = err ? err : open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -184,11 +199,26 @@ int open_rules__file(const char *root, const char *path)
 	return *root ? -EACCES : open_as_reader(path);
 }
 
+/* The target may have put any file in its list's place by a mount, in a namespace of its own, or by
+ * a second name, where users may give one to a file of root's. */
 int open_rules__jit_list(const char *root, const char *path)
 {
+	const uint64_t resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV;
+	struct stat st;
+	int dir, place;
+
 	if (!*root || fnmatch("tmp/perf-*.map", path, FNM_PATHNAME))
 		return -EACCES;
-	return reopen(find_below(root, path, RESOLVE_NO_SYMLINKS));
+	dir = find_below(root, "tmp", RESOLVE_NO_SYMLINKS);
+	if (dir < 0)
+		return dir;
+	place = find(dir, path + strlen("tmp/"), resolve);
+	close(dir);
+	if (place >= 0 && (fstat(place, &st) || st.st_nlink > 1)) {
+		close(place);
+		return -EACCES;
+	}
+	return reopen(place);
 }
 
 int open_rules__open(const char *path)

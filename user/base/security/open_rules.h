@@ -29,7 +29,7 @@ int open_rules__open(const char *path);
 /* A regular file. `root`: "", or a folder like "/proc/12/root", out of which no link leads. */
 int open_rules__file(const char *root, const char *path);
 
-/* "tmp/perf-12.map" below a process's root folder; no link is followed. */
+/* "tmp/perf-12.map" below a process's root folder; no link is followed, and it is no mount. */
 int open_rules__jit_list(const char *root, const char *path);
 
 /* The place of a file (O_PATH), which tells of it and what its path is. Only of /proc/PID: exe,
