@@ -6,6 +6,7 @@ import lzma
 import os
 import re
 import resource
+import signal
 import struct
 import subprocess
 import zlib
@@ -147,6 +148,22 @@ class Parser(Case):
                 self.assertIsNone(run.popen.poll())
                 run.popen.kill()
                 run.finish()
+
+    def test_ended_by_a_signal_leaves_no_empty_file(self):
+        """Neither is one touched that was there before."""
+        path = self.write(many_symbols())
+        for number, (verb, signo) in enumerate(((("-f", "json"), signal.SIGTERM),
+                                                (("record",), signal.SIGINT))):
+            new, old = self.path(f"new{number}"), self.path(f"old{number}")
+            with open(old, "w", encoding="ascii"):
+                pass
+            for output in new, old:
+                run = self.process(PROFTRACE, *verb, "-o", output, "-x", path)
+                self.assertTrue(harness.poll(lambda: self.cpu_seconds(run.pid) >= 0.3,
+                                             harness.TIMEOUT))
+                run.signal(signo)
+                self.assertEqual(run.finish().status, -signo)
+            self.assertEqual((os.path.exists(new), os.path.exists(old)), (False, True))
 
     @staticmethod
     def cpu_seconds(pid):

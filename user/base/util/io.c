@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,11 +66,28 @@ int io__make(int folder, const char *name, mode_t mode)
 	return err;
 }
 
+/* The last file that io__create() has made. */
+static struct {
+	volatile sig_atomic_t fd; /* -1: none, or it has been closed */
+	char path[PATH_MAX];
+} last = {.fd = -1};
+
+static void note(int fd, const char *path)
+{
+	last.fd = -1;
+	if (strlen(path) >= sizeof(last.path))
+		return;
+	strcpy(last.path, path);
+	last.fd = fd;
+}
+
 int io__create(const char *path, int flags, bool *made)
 {
 	int fd = open(path, flags | O_CREAT | O_EXCL, 0666);
 
 	*made = fd >= 0;
+	if (*made)
+		note(fd, path);
 	if (fd < 0 && errno == EEXIST)
 		fd = open(path, flags | O_CREAT, 0666);
 	return fd < 0 ? -errno : fd;
@@ -77,7 +97,15 @@ void io__uncreate(int fd, const char *path)
 {
 	struct stat made, there;
 
+	if (fd == last.fd)
+		last.fd = -1;
 	if (!fstat(fd, &made) && S_ISREG(made.st_mode) && !made.st_size && !lstat(path, &there) &&
 	    made.st_dev == there.st_dev && made.st_ino == there.st_ino)
 		unlink(path);
+}
+
+void io__uncreate_last(void)
+{
+	if (last.fd >= 0)
+		io__uncreate(last.fd, last.path);
 }

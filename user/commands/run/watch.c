@@ -15,6 +15,7 @@
 
 #include "run/keys.h"
 #include "target/target.h"
+#include "util/io.h"
 #include "util/log.h"
 
 #define TICK_NS 100000000ull
@@ -78,6 +79,7 @@ static void on_signal(int signal_number)
 
 	catch_no_more();
 	if (!in_order) {
+		io__uncreate_last();
 		raise(signal_number); /* comes as this returns */
 		return;
 	}
