@@ -45,6 +45,19 @@ class Unknown(harness.TestCase):
             self.assertIn("what probes cost is not known: times include it; budget 5.0%", text)
             self.assertNotIn("taken out", text)
 
+    def test_budget(self):
+        """It is kept all the same, by what probes cost elsewhere: what is called without a pause is
+        dropped."""
+        target = self.target("hot", 1)
+        target.go()
+        self.options = "--max-paths", "1", "-d", "1", "-p", target.pid
+        done = self.without_kept_costs("-f", "json")
+        self.assertEqual(done.status, 0, str(done))
+        self.assertIn("the budget is kept by a guess", done.stderr)
+        dropped = [function["name"] for function in json.loads(done.stdout)["functions"]
+                   if function.get("dropped")]
+        self.assertEqual(dropped, ["hot"], done.stdout)
+
 
 @harness.alone("figures that a busy machine makes uncertain are not kept")
 class Cache(harness.TestCase):

@@ -9,6 +9,7 @@
 #include "budget/call_cost.h"
 #include "budget/controller.h"
 #include "budget/survey.h"
+#include "calibrate/assumed.h"
 #include "calibrate/calibrate.h"
 #include "cli/options.h"
 #include "collect/collector.h"
@@ -43,7 +44,14 @@ static int measure_costs(struct run *r)
 	return 0;
 }
 
-/* Calibrates: learns what probes cost here. If that fails, times are as measured. */
+static const char *why_not(int err)
+{
+	return err == -EAGAIN ? "a limit of processes: see pids.max of the control group"
+			      : strerror(-err);
+}
+
+/* Calibrates: learns what probes cost here. If that fails, times are as measured, and the budget
+ * goes by what probes cost elsewhere. */
 static int learn_costs(struct run *r)
 {
 	int err = measure_costs(r);
@@ -51,11 +59,14 @@ static int learn_costs(struct run *r)
 	if (err == -EOWNERDEAD || err == -ENOMEM)
 		return err;
 	if (err)
-		log_warn("what probes cost could not be measured (%s): times include it",
-			 strerror(-err));
+		log_warn("what probes cost could not be measured (%s): times include it%s",
+			 why_not(err),
+			 r->budget.limit > 0 ? ", and the budget is kept by a guess" : "");
 	r->cost_unknown = err;
 	tracer__set_costs(r->tracer, &r->budget.costs);
 	collector__set_costs(r->collector, &r->budget.costs, r->o->raw);
+	if (err)
+		assumed_costs(&r->budget.costs);
 	return 0;
 }
 

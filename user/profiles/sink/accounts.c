@@ -49,7 +49,8 @@ static void tell_unknown(const struct profile *p, const char *budget, char *buf,
 	if (p->accounting.cpu_ns)
 		snprintf(own, sizeof(own), ", as does the target's %s CPU time",
 			 text_duration(p->accounting.cpu_ns, cpu, sizeof(cpu)));
-	snprintf(buf, size, "what probes cost is not known: times include it%s; %s", own, budget);
+	snprintf(buf, size, "what probes cost is not known: times include it%s; %s%s", own, budget,
+		 p->max_overhead > 0 ? ", kept by a guess" : "");
 }
 
 char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
