@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "elf/debug_request.h"
+#include "security/open_files.h"
 #include "security/privilege.h"
 #include "util/clock.h"
 #include "util/log.h"
@@ -167,7 +168,7 @@ static void close_others(int socket)
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(socket, 3);
-	close_range(4, ~0u, 0);
+	open_files__close_from(4);
 }
 
 static void set_bounds(void)

@@ -27,7 +27,7 @@ void apart__go(int socket, const char *name)
 		dup2(socket, APART_SOCKET);
 		fcntl(APART_SOCKET, F_SETFD, FD_CLOEXEC);
 	}
-	close_range(APART_SOCKET + 1, ~0u, 0);
+	open_files__close_from(APART_SOCKET + 1);
 }
 
 const char *apart__why_not(int err)

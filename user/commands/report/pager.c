@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "security/open_files.h"
 #include "security/privilege.h"
 #include "util/signals.h"
 
@@ -61,9 +62,10 @@ static void wait_and_show(const char *pager, int fd)
 	signal(SIGINT, SIG_IGN); /* it ends the tracing, and the result is shown then */
 	signal(SIGQUIT, SIG_IGN);
 	sigemptyset(&none);
-	if (dup2(fd, STDIN_FILENO) < 0 || close_range(STDERR_FILENO + 1, ~0U, 0) ||
-	    sigprocmask(SIG_SETMASK, &none, NULL) || privilege__become_caller())
+	if (dup2(fd, STDIN_FILENO) < 0 || sigprocmask(SIG_SETMASK, &none, NULL) ||
+	    privilege__become_caller())
 		_exit(NOT_RUN);
+	open_files__close_from(STDERR_FILENO + 1);
 	privilege__drop_all();
 	while (poll(&input, 1, -1) < 0 && errno == EINTR)
 		;

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "security/open_files.h"
 #include "security/privilege.h"
 #include "security/sandbox.h"
 #include "serve/channel.h"
@@ -40,7 +41,7 @@ int daemon__fork(void (*serve)(const void *ctx), const void *ctx, int listener, 
 		if (dup3(a, DAEMON_CHANNEL, O_CLOEXEC) < 0 ||
 		    dup3(b, DAEMON_LISTENER, O_CLOEXEC) < 0)
 			_exit(1);
-		close_range(5, ~0u, 0);
+		open_files__close_from(5);
 		serve(ctx);
 		_exit(0);
 	}
