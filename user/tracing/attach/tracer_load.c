@@ -304,6 +304,12 @@ bool tracer__try(const struct tracer_options *opts, size_t index, struct tracer_
 	return true;
 }
 
+/* libbpf tries a program of two instructions first. */
+static bool refuses_any(void)
+{
+	return refusal__reason() && strstr(refusal__reason(), "trivial BPF program");
+}
+
 /* `backend` is the last that was tried. */
 static int load_failed(const struct backend *backend, int err)
 {
@@ -324,6 +330,11 @@ static int load_failed(const struct backend *backend, int err)
 	else if (!backend->sign && !refusal__reason())
 		log_error("cannot probe by trace events: %s; they take a kernel with "
 			  "CONFIG_UPROBE_EVENTS, and its tracefs",
+			  strerror(-err));
+	else if (err == -EPERM && refuses_any())
+		log_error("no BPF program may be loaded, even by root (bpf(2): %s): a container's "
+			  "filter of system calls, kernel lockdown or a security module forbids "
+			  "it; try outside of the container",
 			  strerror(-err));
 	else if (err == -EPERM)
 		log_error("the kernel refuses our BPF programs: %s; kernel lockdown or a security "
