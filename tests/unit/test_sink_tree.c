@@ -129,6 +129,30 @@ static void test_empty(void **state)
 	profile__free(p);
 }
 
+/* What the survey has dropped before the start is no call that was seen. */
+static void test_empty_with_drops(void **state)
+{
+	static struct profile_drop drop = {.calls_per_second = 1000, .cost_percent = 7};
+	struct sink_options terminal = {.columns = 80};
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "f");
+	p->probes.functions = 1;
+	p->sample_period_ns = 10000000;
+	p->drops = &drop;
+	p->drops_cnt = 1;
+	fixture_expect(
+		&sink_tree, p, &terminal,
+		"no calls were seen in 0 ns: 1 function was probed\n"
+		"  probed: f\n"
+		"  Was the process busy in that time? A function that the compiler has inlined "
+		"is\n"
+		"  never called, and one that began earlier is seen at its next call only.\n"
+		"1 function was dropped to keep to the budget (-v lists them)\n");
+	p->drops = NULL;
+	profile__free(p);
+}
+
 static void test_all_lost(void **state)
 {
 	struct profile *p = fixture_new();
@@ -593,10 +617,12 @@ int main(void)
 		cmocka_unit_test(test_threads_are_merged),
 		cmocka_unit_test(test_thread_frames),
 		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_empty_with_drops),
 		cmocka_unit_test(test_all_lost),
 		cmocka_unit_test(test_recursion),
 		cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_long_trees_are_folded),
+		cmocka_unit_test(test_single_paths_are_named),
 		cmocka_unit_test(test_samples_in_chains),
 		cmocka_unit_test(test_roots_in_a_chain),
 		cmocka_unit_test(test_waiting_hides_no_work),

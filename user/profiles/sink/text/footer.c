@@ -342,14 +342,20 @@ static int print_summary(struct printer *pr)
 int footer__print(struct printer *pr, bool empty)
 {
 	const struct profile_accounting *a = &pr->profile->accounting;
-	bool silent = !a->entered && !a->samples_taken && !a->lost && !a->dropped &&
-		      !pr->profile->drops_cnt;
+	bool silent = !a->entered && !a->samples_taken && !a->lost && !a->dropped;
 	FILE *table;
 	int err = printer__begin_prose(pr, &table);
 
 	if (err)
 		return err;
-	err = printer__end_prose(pr, table, empty && silent ? print_empty(pr) : print_summary(pr));
+	if (!empty || !silent)
+		err = print_summary(pr);
+	else
+		err = print_empty(pr);
+	/* What the survey before the start has dropped may be what was called. */
+	if (!err && empty && silent)
+		err = print_drops(pr);
+	err = printer__end_prose(pr, table, err);
 	if (pr->opts->interval)
 		fputc('\n', pr->out); /* the next one follows */
 	return err;
