@@ -283,6 +283,31 @@ static void test_long_trees_are_folded(void **state)
 	profile__free(p);
 }
 
+/* A cheap path that is the only one there keeps its name. */
+static void test_single_paths_are_named(void **state)
+{
+	struct profile *p = fixture_new();
+	uint32_t root, n, i;
+	char *text;
+
+	for (i = 0; i < 1002; i++)
+		fixture_function(p, i ? "dear" : "main");
+	fixture_function(p, "helper");
+	fixture_thread(p, 1, 1, "x");
+	root = fixture_node(p, 0, 0, 0, 1, 10000000, 9000000);
+	for (i = 1; i <= 1001; i++) {
+		n = fixture_node(p, 0, root, i, 1, 10001, 10000);
+		fixture_node(p, 0, n, 1002, 1, 1, 1);
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "├─dear\n"));
+	assert_non_null(strstr(text, "│ └─helper\n"));
+	assert_null(strstr(text, "more path"));
+	free(text);
+	profile__free(p);
+}
+
 /* Functions that only samples know: a chain is one row, and the kernel's functions are another. */
 static void test_samples_in_chains(void **state)
 {

@@ -112,6 +112,12 @@ static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 	return !node;
 }
 
+/* A single path without callees: its name takes no more room than what would stand for it. */
+static bool is_single(const struct builder *b, uint32_t node)
+{
+	return !b->p->nodes[node].next_sibling && !b->p->nodes[node].first_child;
+}
+
 /* The callee that has all the time of `node`, but for cheap ones, if neither has counted calls:
  * both are known from samples, or were open before tracing began. 0: there is none. */
 static uint32_t chain(const struct builder *b, uint32_t node)
@@ -253,7 +259,7 @@ static int add_rows(struct builder *b, uint32_t node)
 		row = new_row(b, node, caller);
 		if (!row)
 			return -ENOMEM;
-		if (folded(b, node, row->level)) {
+		if (folded(b, node, row->level) && !is_single(b, node)) {
 			fill_more(b->p, row);
 			node = 0;
 			continue;
