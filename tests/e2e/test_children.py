@@ -4,6 +4,7 @@
 import os
 import signal
 import socket
+import time
 
 import harness
 from harness import program
@@ -74,6 +75,26 @@ class Counts(harness.TestCase):
         self.assert_counts(document, done.counts, done)
         tracer = next(p for p in self.processes if isinstance(p, harness.Proftrace))
         self.assertIn("7 forked processes were not followed", tracer.finish().stderr)
+
+    def test_workers_that_began_earlier(self):
+        """They are not traced by the number of their parent: that is said, and what would."""
+        target = self.target("hive", 2)
+        with open(f"/proc/{target.pid}/task/{target.pid}/children", encoding="utf-8") as file:
+            children = file.read().split()
+        # Who began in the same tick of the kernel's clock as proftrace counts as forked since.
+        begun = max(int(harness.stat_fields(pid)[19]) for pid in children)
+        while int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK")) <= begun:
+            pass
+        for options, said in (((), True), (("--no-children",), False)):
+            tracer = self.proftrace("-F", "work", *options, "-p", target.pid).wait_tracing()
+            self.assertEqual(f"process {target.pid} has 2 children that began earlier and are not "
+                             "traced: -p hive traces all processes of that name"
+                             in tracer.interrupt().stderr, said)
+        pids = ",".join([str(target.pid), *children])
+        tracer = self.proftrace("-F", "work", "-p", pids).wait_tracing()
+        self.assertNotIn("began earlier", tracer.interrupt().stderr)
+        target.go()
+        target.finish()
 
     def test_programs_of_children_are_traced_if_asked_for(self):
         """forest calls work 1,000 times in each of the two programs that it begins."""

@@ -17,12 +17,22 @@
 
 #define MOST 64 /* each is a descriptor, and may be a link for each group */
 
+/* Is told of a child; returns 0 or -errno, which ends the look. */
+typedef int (*child_fn)(void *ctx, pid_t child, pid_t parent);
+
 struct adopting {
 	struct target *t;
 	adopt_fn admit;
 	void *ctx;
 	uint64_t since; /* ticks */
 	size_t left;
+};
+
+struct counting {
+	const struct target *t;
+	uint64_t since; /* ticks */
+	size_t cnt;
+	pid_t parent; /* of one that was counted */
 };
 
 static bool runs_same(pid_t a, pid_t b)
@@ -37,8 +47,9 @@ static bool runs_same(pid_t a, pid_t b)
 }
 
 /* Returns 0, also if it has ended by now, or -ENOMEM. */
-static int adopt(struct adopting *a, pid_t child, pid_t parent)
+static int adopt(void *ctx, pid_t child, pid_t parent)
 {
+	struct adopting *a = ctx;
 	struct target *t = a->t;
 	struct target_process *processes;
 	pid_t *pids;
@@ -69,7 +80,7 @@ static int adopt(struct adopting *a, pid_t child, pid_t parent)
 	return 0;
 }
 
-static int adopt_of_thread(struct adopting *a, pid_t pid, const char *tid)
+static int each_of_thread(pid_t pid, const char *tid, child_fn found, void *ctx)
 {
 	char path[320];
 	int child, err = 0;
@@ -78,18 +89,17 @@ static int adopt_of_thread(struct adopting *a, pid_t pid, const char *tid)
 	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, tid);
 	f = fopen(path, "re");
 	while (!err && f && fscanf(f, "%d", &child) == 1)
-		err = adopt(a, child, pid);
+		err = found(ctx, child, pid);
 	if (f)
 		fclose(f);
 	return err;
 }
 
-int target__adopt(struct target *t, adopt_fn admit, void *ctx)
+/* The children of all processes of the target, also of those that `found` adds to it. */
+static int each_child(const struct target *t, child_fn found, void *ctx)
 {
-	struct adopting a = {t, admit, ctx, process__started(getpid()), MOST};
 	int err = 0;
 
-	/* With children of children, as the list grows. */
 	for (size_t i = 0; !err && i < t->processes_cnt; i++) {
 		const struct dirent *thread;
 		char path[64];
@@ -99,10 +109,39 @@ int target__adopt(struct target *t, adopt_fn admit, void *ctx)
 		dir = opendir(path);
 		while (!err && dir && (thread = readdir(dir))) {
 			if (thread->d_name[0] != '.')
-				err = adopt_of_thread(&a, t->pids[i], thread->d_name);
+				err = each_of_thread(t->pids[i], thread->d_name, found, ctx);
 		}
 		if (dir)
 			closedir(dir);
 	}
 	return err;
+}
+
+int target__adopt(struct target *t, adopt_fn admit, void *ctx)
+{
+	struct adopting a = {t, admit, ctx, process__started(getpid()), MOST};
+
+	return each_child(t, adopt, &a);
+}
+
+/* A zombie has no program. */
+static int count_outside(void *ctx, pid_t child, pid_t parent)
+{
+	struct counting *c = ctx;
+
+	if (target__has(c->t, child) || process__started(child) >= c->since ||
+	    !runs_same(child, parent))
+		return 0;
+	c->cnt++;
+	c->parent = parent;
+	return 0;
+}
+
+size_t target__children_outside(const struct target *t, pid_t *parent)
+{
+	struct counting c = {.t = t, .since = process__started(getpid())};
+
+	each_child(t, count_outside, &c);
+	*parent = c.parent;
+	return c.cnt;
 }

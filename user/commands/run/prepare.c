@@ -98,6 +98,22 @@ static void tell_replaced(const struct run *r)
 			 pid, path, pid);
 }
 
+/* Where numbers alone were given: a server's first process often does nothing but start workers. */
+static void tell_workers(const struct run *r)
+{
+	struct process_status st;
+	size_t cnt;
+	pid_t parent;
+
+	if (r->target->whom || r->target->launch || !r->o->children)
+		return;
+	cnt = target__children_outside(r->target, &parent);
+	if (cnt && !process__status(parent, &st))
+		log_warn("process %d has %zu child%s that began earlier and %s not traced: -p %s "
+			 "traces all processes of that name",
+			 parent, cnt, cnt == 1 ? "" : "ren", cnt == 1 ? "is" : "are", st.comm);
+}
+
 /* Below triggers it matters who calls, which a survey does not know; and what is switched on by
  * hand may be something else than what is there now. */
 static bool wants_survey(const struct options *o)
@@ -221,6 +237,8 @@ static int make_plan(struct run *r)
 		tell_script(r);
 	if (!err)
 		tell_replaced(r);
+	if (!err)
+		tell_workers(r);
 	if (!err)
 		err = planner__make(r->target, &r->selection.filter, &r->plan_opts, &r->plan);
 	r->plan_opts.on_look = NULL;
