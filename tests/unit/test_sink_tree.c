@@ -346,6 +346,33 @@ static void test_samples_in_chains(void **state)
 	profile__free(p);
 }
 
+/* A wait for one reason alone is one row with that, apart from the program's functions. */
+static void test_waits_in_chains(void **state)
+{
+	static const char *const names[] = {"loop", "wait", "[epoll_wait]", "[poll]"};
+	static const char *const modules[] = {NULL, NULL, "[kernel]", "[waits]"};
+	struct profile *p = fixture_new();
+	uint32_t n = 0;
+	char *text;
+
+	p->sample_period_ns = 10000000;
+	fixture_thread(p, 1, 1, "x");
+	for (uint32_t i = 0; i < 4; i++) {
+		fixture_function(p, names[i]);
+		if (modules[i])
+			p->functions[i].module = modules[i];
+		n = fixture_node(p, 0, n, i, 0, 1000000000, i == 3 ? 1000000000 : 0);
+		p->nodes[n].stats.off_ns = 1000000000;
+	}
+	p->nodes[n].stats.off_self_ns = 1000000000;
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "  loop › wait\n"));
+	assert_non_null(strstr(text, "  └─[epoll_wait] › [poll]\n"));
+	free(text);
+	profile__free(p);
+}
+
 /* Calls that were open before tracing began are one row, without samples as well. */
 static void test_roots_in_a_chain(void **state)
 {
@@ -649,6 +676,7 @@ int main(void)
 		cmocka_unit_test(test_long_trees_are_folded),
 		cmocka_unit_test(test_single_paths_are_named),
 		cmocka_unit_test(test_samples_in_chains),
+		cmocka_unit_test(test_waits_in_chains),
 		cmocka_unit_test(test_roots_in_a_chain),
 		cmocka_unit_test(test_waiting_hides_no_work),
 		cmocka_unit_test(test_waits_may_be_estimates),

@@ -40,11 +40,22 @@ static uint64_t cheap_ns(const struct builder *b)
 	return b->divisor ? b->rows->total_ns / b->divisor : 0;
 }
 
-static bool in_kernel(const struct builder *b, uint32_t node)
+static bool is_of(const struct builder *b, uint32_t node, const char *pseudo_file)
 {
 	const char *module = b->p->functions[b->p->nodes[node].function].module;
 
-	return module && !strcmp(module, "[kernel]");
+	return module && !strcmp(module, pseudo_file);
+}
+
+static bool in_kernel(const struct builder *b, uint32_t node)
+{
+	return is_of(b, node, "[kernel]");
+}
+
+/* Whether the program itself has stopped there: the kernel runs for it, or nobody does. */
+static bool outside_program(const struct builder *b, uint32_t node)
+{
+	return in_kernel(b, node) || is_of(b, node, "[waits]");
 }
 
 /* Threads that do nothing but wait, as most of a pool's, have nearly all the time of a tree that
@@ -126,7 +137,8 @@ static uint32_t chain(const struct builder *b, uint32_t node)
 
 	if (b->everything || !n->first_child || n->stats.calls || child->stats.calls ||
 	    !has_all(b, &child->stats, &n->stats) ||
-	    in_kernel(b, node) != in_kernel(b, n->first_child) || folded(b, n->first_child, 1))
+	    outside_program(b, node) != outside_program(b, n->first_child) ||
+	    folded(b, n->first_child, 1))
 		return 0;
 	return child->next_sibling && !b->divisor ? 0 : n->first_child;
 }
