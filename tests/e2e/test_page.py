@@ -873,6 +873,26 @@ class Values(Case):
         self.assertGreater(values[2], 600)
 
 
+class Head(Case):
+    def test_processes(self):
+        """They have the name that all of them have before their numbers, if there is one."""
+        path, data, _ = self.made("small")
+        with open(path, encoding="utf-8") as file:
+            page = file.read()
+        before = json.dumps(data["threads"], separators=(",", ":"))
+        self.assertIn(before, page)
+        for comms, title in ((("worker", "worker"), "worker, pid 7, 8"),
+                             (("worker", "other"), "pid 7, 8")):
+            threads = [thread | {"pid": 7 + i, "tid": 7 + i, "comm": comms[i % 2]}
+                       for i, thread in enumerate(data["threads"])]
+            changed = page.replace(before, json.dumps(threads, separators=(",", ":")), 1)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(re.sub(r'"pids":\[.*?\],"exec":.*?,"command":\[.*?\]',
+                                  '"pids":[7,8],"exec":null,"command":[]', changed, count=1))
+            self.browser.open(path)
+            self.assertEqual(self.text("#target"), title)
+
+
 class Hostile(Case):
     def test_names(self):
         document = self.open("hostile", view="functions")

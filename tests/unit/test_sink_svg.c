@@ -18,6 +18,28 @@ static size_t count(const char *text, const char *part)
 	return cnt;
 }
 
+/* Processes have their program's name before their numbers, unless they have several. */
+static void test_title(void **state)
+{
+	static const pid_t pids[] = {7, 8};
+	struct profile *p = fixture_small();
+	char *text;
+
+	fixture_thread(p, 7, 7, "worker");
+	fixture_thread(p, 7, 9, "helper");
+	fixture_thread(p, 8, 8, "worker");
+	p->target.pids = pids;
+	p->target.pids_cnt = 2;
+	text = fixture_write(&sink_svg, p, &wall);
+	expect_copy(text, "<title>worker, PID 7, 8</title>");
+	free(text);
+	fixture_thread(p, 8, 8, "other");
+	text = fixture_write(&sink_svg, p, &wall);
+	expect_copy(text, "<title>PID 7, 8</title>");
+	free(text);
+	profile__free(p);
+}
+
 static void test_boxes(void **state)
 {
 	struct profile *p = fixture_small();
@@ -117,6 +139,7 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_title),
 		cmocka_unit_test(test_boxes),
 		cmocka_unit_test(test_shares_are_escaped),
 		cmocka_unit_test(test_names_are_harmless),

@@ -47,6 +47,34 @@ char *target__name(const struct profile_target *t, char *buf, size_t size)
 	return buf;
 }
 
+/* The name that the first threads of all processes have; NULL: they have several, or none is
+ * known. */
+static const char *common_name(const struct profile *p)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; i < p->threads_cnt; i++) {
+		const struct profile_thread *t = &p->threads[i];
+
+		if (t->pid != t->tid || !*t->comm)
+			continue;
+		if (name && strcmp(name, t->comm) != 0)
+			return NULL;
+		name = t->comm;
+	}
+	return name;
+}
+
+char *profile__title(const struct profile *p, char *buf, size_t size)
+{
+	const struct profile_target *t = &p->target;
+	const char *name = t->command || t->exec || !t->pids_cnt ? NULL : common_name(p);
+	size_t len = name ? snprintf(buf, size, "%s, ", name) : 0;
+
+	target__name(t, buf + len, size - len);
+	return buf;
+}
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

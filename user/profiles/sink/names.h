@@ -29,6 +29,10 @@ const char *function__name(const struct profile_function *f);
 /* The command with its arguments, or the file, or "PID 1, 2", as far as `buf` has room for it. */
 char *target__name(const struct profile_target *t, char *buf, size_t size);
 
+/* target__name() for people: of processes that were given by their numbers with the name before
+ * these that all of them have, "nginx, PID 1, 2". */
+char *profile__title(const struct profile *p, char *buf, size_t size);
+
 #define SERVICE_NAME 64
 
 /* Names what the profile is of, where nobody says it: the file, the command, or the first thread

@@ -26,21 +26,22 @@
 #include "util/utf8.h"
 #include "views/merge.h"
 
-#define WIDTH	    1200.0 /* all sizes are in pixels */
-#define MARGIN	    10.0
-#define ROW	    17.0 /* from one row to the next */
-#define TOP	    50.0
-#define BOTTOM	    10.0
-#define CHARACTER   7.0	  /* the width of one */
-#define NARROWEST   0.1	  /* boxes below are not drawn */
-#define FRAMES_MAX  50000 /* nor the narrowest of more than so many */
-#define LEVELS_MAX  1000  /* nor what lies deeper */
-#define NAME_ROOM   4096  /* bytes of a name, escaped */
-#define TARGET_ROOM 256
-#define NOTE_LINE   160 /* characters, which are wider below than in boxes */
+#define WIDTH	   1200.0 /* all sizes are in pixels */
+#define MARGIN	   10.0
+#define ROW	   17.0 /* from one row to the next */
+#define TOP	   50.0
+#define BOTTOM	   10.0
+#define CHARACTER  7.0	 /* the width of one */
+#define NARROWEST  0.1	 /* boxes below are not drawn */
+#define FRAMES_MAX 50000 /* nor the narrowest of more than so many */
+#define LEVELS_MAX 1000	 /* nor what lies deeper */
+#define NAME_ROOM  4096	 /* bytes of a name, escaped */
+#define TITLE_ROOM 256
+#define NOTE_LINE  160 /* characters, which are wider below than in boxes */
 
 struct graph {
 	const struct profile *p;
+	char title[TITLE_ROOM]; /* of the profile before its threads were merged */
 	const struct sink_options *opts;
 	FILE *out;
 	double *weights; /* by node, with all below it */
@@ -319,11 +320,11 @@ static const char *weight_name(enum weight weight)
 
 static void print_head(const struct graph *g)
 {
-	char target[TARGET_ROOM], safe[4 * TARGET_ROOM], cnt[32];
+	char safe[4 * TITLE_ROOM], cnt[32];
 	double height = height_of(g);
 	FILE *out = g->out;
 
-	text_escape(target__name(&g->p->target, target, sizeof(target)), safe, sizeof(safe));
+	text_escape(g->title, safe, sizeof(safe));
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
@@ -388,6 +389,7 @@ static int write_svg(const struct profile *p, const struct sink_options *opts, F
 	struct profile *merged = NULL;
 	int err = 0;
 
+	profile__title(p, g.title, sizeof(g.title));
 	if (!opts->thread_frames) {
 		err = profile__merge_threads(p, MERGE_COMM, &merged);
 		if (err)

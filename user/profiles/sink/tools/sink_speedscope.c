@@ -273,7 +273,7 @@ static int write_document(struct writer *s)
 	json_open(j, '{');
 	json_member_string(j, "$schema", SCHEMA);
 	json_member_string(j, "exporter", "proftrace " PROFTRACE_VERSION);
-	json_member_string(j, "name", target__name(&s->p->target, name, sizeof(name)));
+	json_member_string(j, "name", profile__title(s->p, name, sizeof(name)));
 	write_frames(s);
 	err = write_profiles(s, &dearest);
 	json_member_u64(j, "activeProfileIndex", dearest);

@@ -126,6 +126,13 @@ function countThreads(doc) {
 	return doc.filter((t) => !t.spans || t.title || !calling.has(number(t))).length;
 }
 
+// The name of all processes' first threads; null: they have several, or none is known.
+function programName(doc) {
+	const names = new Set(doc.filter((t) => t.pid === t.tid && t.comm).map((t) => t.comm));
+
+	return names.size === 1 ? visible([...names][0]) : null;
+}
+
 function decodePaths(doc) {
 	const paths = { depth: Int32Array.from(doc.depth), fn: Int32Array.from(doc.function) };
 
@@ -247,7 +254,7 @@ export function decode(doc) {
 			leftOut: doc.diff.left_out },
 		version: doc.proftrace,
 		target: { pids: doc.pids, exec: doc.exec && visible(doc.exec),
-			command: doc.command.map(visible) },
+			command: doc.command.map(visible), program: programName(doc.threads) },
 		startTime: doc.start_time,
 		duration: doc.duration,
 		paused: doc.paused,

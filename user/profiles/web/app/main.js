@@ -82,9 +82,10 @@ class App {
 	}
 
 	#describeTarget() {
-		const p = this.profile, { command, exec, pids } = p.target;
+		const p = this.profile, { command, exec, pids, program } = p.target;
+		const processes = `${program ? `${program}, ` : ""}pid ${pids.slice(0, 5).join(", ")}`;
 		const name = command.length ? command.join(" ") : exec ??
-			(pids.length ? `pid ${pids.slice(0, 5).join(", ")}` : "a profile");
+			(pids.length ? processes : "a profile");
 		const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 		const warnings = p.accounting.lost ? [`${plural(p.accounting.lost, "call")} lost`] : [];
 
