@@ -59,7 +59,8 @@ static void test_locks(void **state)
 		       "     990 ns   99.0%  released by  writer: flush › unlock\n"
 		       "\n"
 		       "entered 0 = returned 0 + unwound 0 + open 0; lost 0, dropped 0\n"
-		       "0 ns, 0 of 7 probed functions called\n");
+		       "0 ns, 0 of 7 probed functions called\n"
+		       "time of all threads: 0.0% on a CPU, 100.0% [lock]\n");
 	profile__free(p);
 }
 
@@ -140,7 +141,8 @@ static void test_kinds(void **state)
 		       "__pthread_clockjoin_ex\n"
 		       "\n"
 		       "entered 0 = returned 0 + unwound 0 + open 0; lost 0, dropped 0\n"
-		       "0 ns, 0 of 22 probed functions called\n");
+		       "0 ns, 0 of 22 probed functions called\n"
+		       "time of all threads: 0.0% on a CPU, 100.0% [lock]\n");
 	profile__free(p);
 }
 
@@ -182,7 +184,8 @@ static void test_names(void **state)
 		       "    6.00 us  100.0%  waited in    server: take › pthread_cond_wait\n"
 		       "\n"
 		       "entered 0 = returned 0 + unwound 0 + open 0; lost 0, dropped 0\n"
-		       "0 ns, 0 of 17 probed functions called\n");
+		       "0 ns, 0 of 17 probed functions called\n"
+		       "time of all threads: 0.0% on a CPU, 100.0% [lock]\n");
 	profile__free(p);
 }
 

@@ -373,6 +373,36 @@ static void test_waits_in_chains(void **state)
 	profile__free(p);
 }
 
+/* What all threads waited for, each reason once, whatever it was about. */
+static void test_reasons_of_waits(void **state)
+{
+	static const char *const names[] = {"[futex]", "[lock]", "[lock a]", "[lock b]", "[cpu]"};
+	struct profile *p = fixture_new();
+	uint32_t lock, n;
+	char *text;
+
+	p->sample_period_ns = 10000000;
+	p->accounting.cpu_ns = 100000000;
+	for (uint32_t i = 0; i < 5; i++) {
+		fixture_function(p, names[i]);
+		p->functions[i].module = i ? "[waits]" : "[kernel]";
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		fixture_thread(p, 1, i + 1, i ? "b" : "a");
+		n = fixture_node(p, i, 0, 0, 0, 500000000, 50000000);
+		lock = fixture_node(p, i, n, 1, 0, 200000000, 0);
+		fixture_node(p, i, lock, 2, 0, 120000000, 120000000);
+		fixture_node(p, i, lock, 3, 0, 80000000, 80000000);
+		fixture_node(p, i, n, 4, 0, 250000000, 250000000);
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "\ntime of all threads: 10.0% on a CPU, 50.0% [cpu] (ready, "
+				     "but others had the CPUs), 40.0% [lock]\n"));
+	free(text);
+	profile__free(p);
+}
+
 /* Calls that were open before tracing began are one row, without samples as well. */
 static void test_roots_in_a_chain(void **state)
 {
@@ -677,6 +707,7 @@ int main(void)
 		cmocka_unit_test(test_single_paths_are_named),
 		cmocka_unit_test(test_samples_in_chains),
 		cmocka_unit_test(test_waits_in_chains),
+		cmocka_unit_test(test_reasons_of_waits),
 		cmocka_unit_test(test_roots_in_a_chain),
 		cmocka_unit_test(test_waiting_hides_no_work),
 		cmocka_unit_test(test_waits_may_be_estimates),

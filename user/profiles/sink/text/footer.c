@@ -4,14 +4,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "views/drops.h"
 #include "calls/profile.h"
 #include "sink/accounts.h"
 #include "sink/sink.h"
 #include "sink/text/cpu_shares.h"
 #include "sink/text/printer.h"
 #include "util/text.h"
+#include "views/drops.h"
+#include "views/wait_times.h"
 
 #define EMPTY_NAMES_MAX 5  /* probed functions an empty report names */
 #define DROPS_MAX	10 /* dropped functions a report names */
@@ -19,6 +21,8 @@
 #define DROP_NAME_MIN	30
 #define DROP_FIGURES	47 /* columns before it */
 #define FILTER_DROPS	5  /* dropped functions that a terminal names */
+#define WAITS_MAX	5  /* reasons of waits */
+#define WAITS_SHARE	1  /* percent of all threads' time; reasons of less are not told */
 
 static int print_probed_names(struct printer *pr)
 {
@@ -314,6 +318,33 @@ static int print_drops(struct printer *pr)
 	return err;
 }
 
+/* What all threads together did, in the words of the tree. On a machine that is too busy [cpu]
+ * comes first, which is the answer then, whatever the tree says. */
+static void print_waits(struct printer *pr)
+{
+	const struct profile *p = pr->profile;
+	struct wait_times t;
+	char percent[32];
+	double whole;
+
+	wait_times__sum(p, &t);
+	whole = (double)t.threads_ns / 100;
+	if (!t.cnt || !(whole > 0))
+		return;
+	fprintf(pr->out, "time of all threads: %s on a CPU",
+		text_percent((double)p->accounting.cpu_ns / whole, percent, sizeof(percent)));
+	for (size_t i = 0; i < t.cnt && i < WAITS_MAX; i++) {
+		if ((double)t.items[i].ns < WAITS_SHARE * whole)
+			break;
+		fprintf(pr->out, ", %s %s%s",
+			text_percent((double)t.items[i].ns / whole, percent, sizeof(percent)),
+			t.items[i].reason,
+			strcmp(t.items[i].reason, "[cpu]") ? ""
+							   : " (ready, but others had the CPUs)");
+	}
+	fputc('\n', pr->out);
+}
+
 static int print_summary(struct printer *pr)
 {
 	char line[ACCOUNTS_LINE];
@@ -331,6 +362,7 @@ static int print_summary(struct printer *pr)
 		fprintf(pr->out, "%s\n", line);
 	if (*accounts__estimates(pr->profile, line, sizeof(line)))
 		fprintf(pr->out, "~: %s\n", line);
+	print_waits(pr);
 	err = cpu_shares__print(pr);
 	fputs(printer__style(pr, STYLE_PLAIN), pr->out);
 	if (err)
