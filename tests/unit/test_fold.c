@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "fixture.h"
 #include "util/fold.h"
@@ -100,6 +102,31 @@ static void test_errors_pass(void **state)
 	fclose(full);
 }
 
+/* Whoever writes on after an error is told the same error again. */
+static void test_errors_stay(void **state)
+{
+	FILE *out, *folded;
+	int ends[2];
+
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(ends), 0);
+	close(ends[0]);
+	out = fdopen(ends[1], "w");
+	assert_non_null(out);
+	assert_int_equal(fold__open(out, 20, &folded), 0);
+	for (int i = 0; i < 3; i++) {
+		fputs("a row of the result\n", folded);
+		errno = 0;
+		assert_int_equal(fflush(folded), EOF);
+		assert_int_equal(errno, EPIPE);
+	}
+	fputs("the last row", folded);
+	errno = 0;
+	assert_int_equal(fclose(folded), EOF);
+	assert_int_equal(errno, EPIPE);
+	fclose(out);
+}
+
 static void test_columns(void **state)
 {
 	FILE *none = tmpfile();
@@ -128,6 +155,7 @@ int main(void)
 		cmocka_unit_test(test_colours_and_characters),
 		cmocka_unit_test(test_no_row_is_longer),
 		cmocka_unit_test(test_errors_pass),
+		cmocka_unit_test(test_errors_stay),
 		cmocka_unit_test(test_columns),
 	};
 

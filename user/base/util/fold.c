@@ -18,6 +18,7 @@
 
 struct fold {
 	FILE *out;
+	int error; /* the first of `out`, which later writes would not repeat; 0: none */
 	size_t columns;
 	char row[ROW_MAX];
 	size_t len;	    /* bytes in `row` */
@@ -132,28 +133,38 @@ static void take(struct fold *f, char c)
 	put(f, c);
 }
 
+/* Writes what `out` has buffered. False: that has failed, and errno says why, also if it has failed
+ * before. Errors of a full disk or a closed pipe show when the bytes go on. */
+static bool pass_on(struct fold *f)
+{
+	if (fflush(f->out) || ferror(f->out))
+		f->error = f->error ? f->error : errno ? errno : EIO;
+	errno = f->error;
+	return !f->error;
+}
+
 static ssize_t fold_write(void *cookie, const char *buf, size_t size)
 {
 	struct fold *f = cookie;
 
-	for (size_t i = 0; i < size; i++)
+	errno = 0;
+	for (size_t i = 0; i < size && !f->error; i++)
 		take(f, buf[i]);
-	/* Errors of a full disk or a closed pipe show when the bytes go on. */
-	if (ferror(f->out) || fflush(f->out))
-		return 0;
-	return (ssize_t)size;
+	return pass_on(f) ? (ssize_t)size : 0;
 }
 
 static int fold_close(void *cookie)
 {
 	struct fold *f = cookie;
-	int err = 0;
+	int error;
 
+	errno = 0;
 	fwrite(f->row, 1, f->len, f->out);
-	if (fflush(f->out) || ferror(f->out))
-		err = EOF;
+	pass_on(f);
+	error = f->error;
 	free(f);
-	return err;
+	errno = error;
+	return error ? EOF : 0;
 }
 
 int fold__open(FILE *out, size_t columns, FILE **folded)
@@ -163,6 +174,7 @@ int fold__open(FILE *out, size_t columns, FILE **folded)
 	if (!f)
 		return -ENOMEM;
 	f->out = out;
+	f->error = 0;
 	f->columns = columns < FOLD_MIN ? FOLD_MIN : columns;
 	f->state = PLAIN;
 	begin_line(f);
