@@ -67,6 +67,16 @@ class List(harness.TestCase):
         self.assertEqual(traced.status, 0, str(traced))
         self.assertEqual(traced.stdout, untraced.stdout.decode())
 
+    def test_closed_stdout(self):
+        """The list ends quietly, as every other result does, not by a signal."""
+        reader, writer = os.pipe()
+        os.close(reader)
+        for options in ((), ("-f", "json")):
+            done = self.process(harness.PROFTRACE, "-l", *options, "-x", program("forks"),
+                                stdout=writer).finish()
+            self.assertEqual((done.status, done.stderr), (0, ""))
+        os.close(writer)
+
     def test_tiny_leaves(self):
         """Tiny leaves are left out unless a filter names them, or there is no budget."""
         path = program("threads")

@@ -20,6 +20,7 @@
 #include "target/target.h"
 #include "util/json.h"
 #include "util/log.h"
+#include "util/signals.h"
 
 /* A row for each site. */
 static void list_region(struct list_rows *l, const struct plan *p, const struct plan_function *f,
@@ -202,6 +203,7 @@ int cmd_list(const struct options *o)
 		return OPTIONS_USAGE_STATUS;
 	}
 	plan_opts = selection__plan_options(&selection, o);
+	signals__ignore();
 	output__page(&out, o);
 	if (spec.command || spec.whom.pids_cnt || whom__is_open(&spec.whom))
 		err = namespaces__check();
@@ -224,5 +226,5 @@ int cmd_list(const struct options *o)
 	selection__clear(&selection);
 	target__free(target);
 	log_unexplained(err);
-	return err ? status : 0;
+	return err && err != -EPIPE ? status : 0;
 }
