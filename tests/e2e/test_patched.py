@@ -106,6 +106,18 @@ class Patched(harness.TestCase):
         # A program whose code is where it was gets no such message.
         self.assertNotIn("has moved", self.plan(self.target("steps"), "-F", "inner")[2])
 
+    def test_mapped_twice(self):
+        """Memory beside a second mapping of a piece of the code has not taken the code's place."""
+        target = self.target("moved", "beside")
+        tracer = self.proftrace("-f", "json", "-F", "moved_away", "-F", "stays_here",
+                                "-p", target.pid).wait_tracing()
+        target.go()
+        done = target.finish()
+        traced = tracer.finish()
+        for name in ("moved_away", "stays_here"):
+            self.assertEqual(self.count(self.document(traced), name), done.counts[name])
+        self.assertNotIn("has moved", traced.stderr)
+
     def test_moved_all(self):
         """When all of the program's code has moved the program is no longer among the mapped files,
         and no library is taken for it."""

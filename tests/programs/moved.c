@@ -2,10 +2,13 @@
 /*
  * moved: has put the page of its function `moved_away` into memory of its own before it says
  * "ready", as programs do that put all of their code onto huge pages. Then it calls that function
- * and `stays_here` 100 times each. With "all" as its last argument it moves all of its code.
+ * and `stays_here` 100 times each. With "all" as its last argument it moves all of its code, with
+ * "beside" none: it maps the page of `stays_here` for a second time, beside code that it makes, as
+ * V8 does.
  */
 #define _GNU_SOURCE
 #include <err.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -56,10 +59,30 @@ static int move_program(struct dl_phdr_info *info, size_t size, void *arg)
 	return 1;
 }
 
-/* A name that such programs have for this. */
-void MapStaticCodeToLargePages(int all)
+/* Where the program begins in memory, which is its file's begin as well. */
+extern const char __ehdr_start[];
+
+/* Maps the page of `stays_here` behind memory of its own that may be executed. */
+static void map_beside(void)
 {
-	if (all)
+	const off_t offset = (const char *)stays_here - __ehdr_start;
+	int fd = open("/proc/self/exe", O_RDONLY);
+	char *made =
+		mmap(NULL, 2 * PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (fd < 0 || made == MAP_FAILED ||
+	    mmap(made + PAGE, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd, offset) ==
+		    MAP_FAILED)
+		err(1, "mmap");
+	close(fd);
+}
+
+/* A name that such programs have for this. */
+void MapStaticCodeToLargePages(const char *how)
+{
+	if (!strcmp(how, "beside"))
+		map_beside();
+	else if (!strcmp(how, "all"))
 		dl_iterate_phdr(move_program, NULL);
 	else
 		move((const char *)moved_away, PAGE);
@@ -67,7 +90,7 @@ void MapStaticCodeToLargePages(int all)
 
 int main(int argc, char **argv)
 {
-	MapStaticCodeToLargePages(!strcmp(argv[argc - 1], "all"));
+	MapStaticCodeToLargePages(argv[argc - 1]);
 	target_begin(&argc, &argv);
 	if (argc > 2 && !fork()) /* never: a program that may have children */
 		return 1;

@@ -358,6 +358,35 @@ static uint64_t start_of(const struct area *own, const struct patch_search *s,
 	return 0;
 }
 
+/*
+ * How many bytes of the object between two offsets the process has nowhere from the file. V8 maps a
+ * piece of its code for a second time beside the code that it makes: what lies around that piece
+ * takes nothing away.
+ */
+static uint64_t unmapped_bytes(const struct look *l, uint32_t object, uint64_t from, uint64_t to)
+{
+	uint64_t bytes = 0;
+
+	while (from < to) {
+		uint64_t next = to, end = from;
+
+		for (size_t i = 0; i < l->areas_cnt; i++) {
+			const struct area *a = &l->areas[i];
+			const uint64_t stop = a->offset + (a->end - a->start);
+
+			if (a->object != object || stop <= from)
+				continue;
+			if (a->offset <= from)
+				end = stop > end ? stop : end;
+			else
+				next = a->offset < next ? a->offset : next;
+		}
+		bytes += end > from ? 0 : next - from;
+		from = end > from ? end : next;
+	}
+	return bytes;
+}
+
 /* Counts bytes of a mapping of something else that lies where the object's code was. */
 static int count_elsewhere(const struct mapping *m, void *ctx)
 {
@@ -374,7 +403,9 @@ static int count_elsewhere(const struct mapping *m, void *ctx)
 		uint64_t to = m->end < end ? m->end : end;
 
 		if (s->segments[i].exec && start && from < to)
-			e->bytes += to - from;
+			e->bytes += unmapped_bytes(e->l, e->own->object,
+						   from - start + s->segments[i].offset,
+						   to - start + s->segments[i].offset);
 	}
 	return 0;
 }
