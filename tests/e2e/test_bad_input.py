@@ -7,6 +7,7 @@ import re
 import resource
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import threading
@@ -302,6 +303,18 @@ class FewFiles(harness.TestCase):
                 done = self.process(PROFTRACE, "--", program("calc-pie"), preexec_fn=limit,
                                     stdin=subprocess.DEVNULL).finish()
                 self.assert_one_line(done, ERROR, "open")
+
+    def test_files_on_the_way(self):
+        """Open files that other processes of the user have sent, and nobody has taken, count too:
+        the process that opens files says that there are too many, and goes on."""
+        for end in (ends := socket.socketpair()):
+            self.addCleanup(end.close)
+        target = self.target("steps")
+        for _ in range(3):
+            socket.send_fds(ends[0], [b"-"], [ends[1].fileno()] * 50)
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+        done = self.process(PROFTRACE, "-F", "inner", "-p", target.pid, preexec_fn=limit).finish()
+        self.assert_one_line(done, ERROR, f"process {target.pid}", "too many open files")
 
 
 class NotRoot(harness.TestCase):

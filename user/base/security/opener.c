@@ -101,18 +101,35 @@ static bool tell_offset(const struct request *r)
 	return fd_message__send(APART_SOCKET, &answer, sizeof(answer), &none);
 }
 
+/*
+ * Likewise. The limit of open files is one of those that are on the way between all processes of a
+ * user as well, so files of others can be what is too many.
+ */
+static bool tell_file(const struct request *r)
+{
+	const struct fds none = {0};
+	int fd = obey(r);
+	struct answer answer = {.err = fd < 0 ? fd : 0};
+	struct fds fds = {fd >= 0, {fd}};
+	bool sent = fd_message__send(APART_SOCKET, &answer, sizeof(answer), &fds);
+
+	if (!sent && errno == ETOOMANYREFS) {
+		answer.err = -EMFILE;
+		sent = fd_message__send(APART_SOCKET, &answer, sizeof(answer), &none);
+	}
+	fds__close(&fds);
+	return sent;
+}
+
 static _Noreturn void serve(void)
 {
 	const size_t least = offsetof(struct request, path) + 1;
 	struct request request;
-	struct fds fds, none;
+	struct fds none;
 	size_t len;
 
 	while ((len = fd_message__receive(APART_SOCKET, &request, sizeof(request), &none)) >=
 	       least) {
-		struct answer answer = {0};
-		int fd;
-
 		fds__close(&none);
 		((char *)&request)[len - 1] = '\0';
 		request.root[sizeof(request.root) - 1] = '\0';
@@ -126,12 +143,8 @@ static _Noreturn void serve(void)
 				break;
 			continue;
 		}
-		fd = obey(&request);
-		answer.err = fd < 0 ? fd : 0;
-		fds = (struct fds){fd >= 0, {fd}};
-		if (!fd_message__send(APART_SOCKET, &answer, sizeof(answer), &fds))
+		if (!tell_file(&request))
 			break;
-		fds__close(&fds);
 	}
 	_exit(0);
 }
