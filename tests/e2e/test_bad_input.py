@@ -316,6 +316,15 @@ class FewFiles(harness.TestCase):
         done = self.process(PROFTRACE, "-F", "inner", "-p", target.pid, preexec_fn=limit).finish()
         self.assert_one_line(done, ERROR, f"process {target.pid}", "too many open files")
 
+    def test_soft_limit(self):
+        """One that may be raised is raised for the run, not for the command."""
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        limit = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, most))
+        done = self.process(PROFTRACE, "-F", "*", "--", "/bin/sh", "-c", "ulimit -n",
+                            preexec_fn=limit, stdin=subprocess.DEVNULL).finish()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertEqual(done.stdout.splitlines()[0], "64", str(done))
+
 
 class NotRoot(harness.TestCase):
     def run_as_nobody(self, *args):

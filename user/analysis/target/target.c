@@ -421,10 +421,8 @@ static int open_chosen(struct target *t, const struct whom_spec *spec)
 	}
 	if (more)
 		log_warn("more than %d processes match: the others are not traced", WHOM_MOST);
-	if (!err) {
-		open_files__allow_most();
+	if (!err)
 		err = open_processes(t, pids, cnt);
-	}
 	free(pids);
 	return err;
 }
@@ -486,6 +484,8 @@ int target__open(const struct target_spec *spec, struct target **out)
 	if (!err && spec->command)
 		err = launch__fork(spec->command, &t->launch);
 	if (!err) {
+		/* Now that the command's process is there, whose limit stays as it is. */
+		open_files__allow_most();
 		privilege__drop_for_run();
 		sandbox__enter_run(spec->output);
 		err = open_spec(t, spec);
