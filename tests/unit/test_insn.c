@@ -288,6 +288,20 @@ static void xchg_r8_cannot_be_probed(void **state)
 	assert_true(DECODE(0x49, 0x91).probeable); /* xchg %r9,%rax has an opcode of its own */
 }
 
+/* The kernel looks the opcode behind a VEX prefix up among those of one byte: seen on
+ * 6.18.44. */
+static void vex_prefixes(void **state)
+{
+	(void)state;
+	assert_true(DECODE(0xc5, 0xf8, 0x28, 0xc1).probeable);	      /* vmovaps %xmm1,%xmm0 */
+	assert_true(DECODE(0xc5, 0xf9, 0x2e, 0xc1).probeable);	      /* vucomisd %xmm1,%xmm0 */
+	assert_true(DECODE(0xc4, 0xe2, 0xc8, 0xf2, 0xc7).probeable);  /* andn %rdi,%rsi,%rax */
+	assert_false(DECODE(0xc5, 0xf9, 0x2f, 0xc1).probeable);	      /* vcomisd %xmm1,%xmm0 */
+	assert_false(DECODE(0xc5, 0xf9, 0x6f, 0xc1).probeable);	      /* vmovdqa %xmm1,%xmm0 */
+	assert_false(DECODE(0xc5, 0xf9, 0xef, 0xc1).probeable);	      /* vpxor %xmm1,%xmm0,%xmm0 */
+	assert_false(DECODE(0xc4, 0xe2, 0x79, 0x17, 0xc1).probeable); /* vptest %xmm1,%xmm0 */
+}
+
 /* How startup code and hand-written switches load a new stack. */
 static void stack_loaded_from_a_symbol(void **state)
 {
@@ -588,6 +602,7 @@ int main(void)
 		cmocka_unit_test(what_is_remembered_has_its_own_distance),
 		cmocka_unit_test(what_is_spared_is_not_remembered),
 		cmocka_unit_test(xchg_r8_cannot_be_probed),
+		cmocka_unit_test(vex_prefixes),
 		cmocka_unit_test(stack_loaded_from_a_symbol),
 		cmocka_unit_test(stack_loaded_conditionally),
 		cmocka_unit_test(branch_distances),

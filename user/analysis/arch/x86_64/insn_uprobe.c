@@ -140,8 +140,10 @@ bool insn_uprobe__accepts(const ZydisDecodedInstruction *in, const struct insn_f
 {
 	if (f->bad_prefix)
 		return false;
+	/* The kernel looks the opcode behind a VEX prefix up among those of one byte: it takes
+	 * vpxor (ef) for an out, and refuses it. */
 	if (in->encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
-		return !is_fma4(in);
+		return !onebyte_refused(in->opcode) && !is_fma4(in);
 	if (in->encoding != ZYDIS_INSTRUCTION_ENCODING_LEGACY)
 		return false;
 	if ((out->flow == FLOW_CALL || out->flow == FLOW_JMP || out->flow == FLOW_JCC) &&
