@@ -2,7 +2,6 @@
 #include "run/prepare.h"
 
 #include <errno.h>
-#include <string.h>
 
 #include "attach/links/link_holder.h"
 #include "attach/tracer.h"
@@ -24,6 +23,7 @@
 #include "run/run.h"
 #include "run/samples.h"
 #include "run/watch.h"
+#include "security/apart.h"
 #include "security/namespaces.h"
 #include "security/privilege.h"
 #include "symbol/system_calls.h"
@@ -44,12 +44,6 @@ static int measure_costs(struct run *r)
 	return 0;
 }
 
-static const char *why_not(int err)
-{
-	return err == -EAGAIN ? "a limit of processes: see pids.max of the control group"
-			      : strerror(-err);
-}
-
 /* Calibrates: learns what probes cost here. If that fails, times are as measured, and the budget
  * goes by what probes cost elsewhere. */
 static int learn_costs(struct run *r)
@@ -60,7 +54,7 @@ static int learn_costs(struct run *r)
 		return err;
 	if (err)
 		log_warn("what probes cost could not be measured (%s): times include it%s",
-			 why_not(err),
+			 apart__why_not(err),
 			 r->budget.limit > 0 ? ", and the budget is kept by a guess" : "");
 	r->cost_unknown = err;
 	tracer__set_costs(r->tracer, &r->budget.costs);
