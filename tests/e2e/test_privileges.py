@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """proftrace gives up what it does not need; the command has what its user has, and no less."""
 
+import errno
 import os
 import shutil
 import signal
@@ -8,6 +9,7 @@ import subprocess
 
 import harness
 from harness import NOBODY, PROFTRACE, PYTHON, UNLIMITED, keeper_of, program
+from system_calls import PR_SET_SECCOMP, refuse
 
 CHOWN, DAC_OVERRIDE, FOWNER = 0, 1, 3
 KILL, DAC_READ_SEARCH, SYS_PTRACE, PERFMON, BPF, CHECKPOINT_RESTORE = 5, 2, 19, 38, 39, 40
@@ -21,6 +23,7 @@ SHOW = ("import resource\n"
         f"    if line.split(':')[0] in {SETS}: print(line, end='')\n"
         "print('core', resource.getrlimit(resource.RLIMIT_CORE))")
 CALLER = {"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)}
+PRCTL = 157  # of x86-64
 # A Python function that every run calls, so that there is something to trace.
 TRACED = ("-q", "-F", "Py_BytesMain")
 
@@ -51,6 +54,15 @@ class Profiler(harness.TestCase):
     def assert_sandboxed(self, pid, capabilities=0):
         self.assertEqual(sets_of(pid), down_to(capabilities))
         self.assertEqual(status_of(pid)["Seccomp"], "2")
+
+    def test_without_a_filter_of_system_calls(self):
+        """Where a filter around proftrace refuses another one, the lack of it is told."""
+        done = subprocess.run(
+            [PROFTRACE, "-f", "json", *UNLIMITED, "-F", "outer", program("sampled"), "1"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60,
+            preexec_fn=lambda: refuse(PRCTL, errno.EPERM, PR_SET_SECCOMP), check=False)
+        self.assertIn("no filter of system calls can be set (prctl: Operation not permitted)",
+                      done.stderr)
 
     def test_of_a_process_keeps_nothing(self):
         """The process that parses keeps nothing; other processes have what opening files and

@@ -1,37 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """--sample-rate: CPU time of functions without probes, in the tree of those that have some."""
 
-import ctypes
 import errno
 import json
 import os
-import struct
 
 import harness
 from harness import PROFTRACE, program
+from system_calls import refuse
 
 RATE = ("--sample-rate", "997")
 TRACED = ("-F", "outer", "-F", "reader")
 BUDGET = ("--max-overhead", "200")  # that nothing goes over
 TIMES = 1000
 IN_TREE = ("whole", "no_rule", "unreadable", "astray", "deep", "unknown")
-
-
 PERF_EVENT_OPEN = 298  # of x86-64
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER, SECCOMP_RET_ALLOW, SECCOMP_RET_ERRNO = 22, 2, 0x7fff0000, 5 << 16
-
-
-def refuse_perf_events(number):
-    """In this process perf_event_open() fails from now on."""
-    program = b"".join(struct.pack("HBBI", *op) for op in (
-        (0x20, 0, 0, 0),  # load the system call's number
-        (0x15, 0, 1, PERF_EVENT_OPEN),
-        (0x06, 0, 0, SECCOMP_RET_ERRNO | number),
-        (0x06, 0, 0, SECCOMP_RET_ALLOW)))
-    code = ctypes.create_string_buffer(program, len(program))
-    fprog = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(code))
-    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, fprog):
-        raise OSError(ctypes.get_errno(), "seccomp")
 
 
 class Sampled(harness.TestCase):
@@ -183,7 +166,7 @@ class Sampled(harness.TestCase):
         """Where a sandbox or a limit is in the way the run goes on, and says so once."""
         for number in (errno.EACCES, errno.EMFILE):
             document, done = self.profile_command(
-                "sampled", 10, options=BUDGET, preexec_fn=lambda: refuse_perf_events(number))
+                "sampled", 10, options=BUDGET, preexec_fn=lambda: refuse(PERF_EVENT_OPEN, number))
             self.assert_counts(document, done.counts)
             lines = [line for line in done.stderr.splitlines() if "samples" in line]
             self.assertEqual(len(lines), 1, done)

@@ -307,6 +307,14 @@ static void put_barred(struct filter *f, const uint16_t *calls, size_t cnt)
 	}
 }
 
+/* Some filter around us refuses prctl(2); errno says how. */
+static void tell_open(void)
+{
+	log_warn("no filter of system calls can be set (prctl: %s): a file that was made to attack "
+		 "proftrace could do more harm; read files that you trust",
+		 strerror(errno));
+}
+
 /* Makes the system calls above, and all of programs for other machines, fail with EPERM. */
 static void bar_system_calls(bool run)
 {
@@ -338,15 +346,17 @@ static void bar_system_calls(bool run)
 	put_end(&f, true);
 	program.len = f.len;
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
-		log_debug("sandbox: no filter of system calls: %s", strerror(errno));
+		tell_open();
 }
 
 static void enter(const char *output, bool run)
 {
 	if (run)
 		mkdir(OWN_FOLDER, 0755);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) {
+		tell_open();
 		return;
+	}
 	bar_files(output, run);
 	bar_system_calls(run);
 }
