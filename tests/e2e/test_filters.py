@@ -85,6 +85,14 @@ class Filters(harness.TestCase):
                                   "--", program("calc-pie"))
         self.assertIn("nothing_like_it", done.stderr, str(done))
 
+    def test_names_with_commas(self):
+        """Other options take lists; names of functions may have commas of their own."""
+        done = self.run_proftrace("-F", "cube,fib", "--", program("calc-pie"))
+        self.assert_one_line(done, 1, "'cube,fib': give the option once for each name")
+        done = self.run_proftrace("-F", "shapes::aera(int, int)", "--", program("names"))
+        self.assert_one_line(done, 1, "'shapes::aera(int, int)'")
+        self.assertNotIn("once for each", done.stderr)
+
     def said(self, *options, name="recursion"):
         done = self.run_proftrace(*options, "-o", self.path("out"), "--", program(name), 3, 2)
         self.assertEqual(done.status, 0, str(done))

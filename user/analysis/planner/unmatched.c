@@ -138,6 +138,12 @@ static bool report_moved(const struct target *t, enum log_level level)
 	return true;
 }
 
+/* Whether a glob may be meant as several, "parse,read". Parameters of C++ have commas as well. */
+static bool is_list(const char *glob)
+{
+	return strchr(glob, ',') && !strpbrk(glob, "(<[{ ");
+}
+
 /* Says where the function may be that was looked for in vain: in another file, under another name,
  * or under no name. */
 static void report_function(const struct plan *p, const struct target *t,
@@ -156,6 +162,9 @@ static void report_function(const struct plan *p, const struct target *t,
 		       pat->object);
 	else if (!pat->object && report_moved(t, level))
 		return;
+	else if (is_list(pat->func))
+		log_at(level, "no function matches '%s%s%s': give the option once for each name",
+		       object, colon, pat->func);
 	else if (speaks_of_stripped(p, t, pat, &at))
 		log_at(level,
 		       "no function matches '%s%s%s'%s%s: %s is stripped, so its functions go by "
