@@ -346,18 +346,6 @@ class Outputs(harness.TestCase):
             target.step("1")
         self.assert_quiet(tracer.finish())
 
-    def test_stdout_that_was_closed_from_the_start(self):
-        """The command's status is passed on, and that the result is lost is said at once."""
-        for options in ((), ("-f", "json")):
-            done = self.run_proftrace(*options, "-F", "execute_command", "--", "bash", "-c",
-                                      "exit 7", preexec_fn=lambda: os.close(1))
-            self.assertEqual(done.status, 7, str(done))
-            self.assertIn("stdout is closed: the result goes nowhere; -o names", done.stderr)
-            self.assertNotIn("cannot", done.stderr)
-        done = self.run_proftrace("-q", "-o", self.path("out"), "--", program("calc-pie"), 1,
-                                  preexec_fn=lambda: os.close(1))
-        self.assertEqual((done.status, done.stderr), (0, ""), str(done))
-
     def test_a_command_finds_closed_streams_closed(self):
         done = self.run_proftrace(
             "-q", "-o", self.path("out"), "-F", "execute_command", "--",

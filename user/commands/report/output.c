@@ -17,16 +17,8 @@
 #include "util/log.h"
 #include "util/text.h"
 
-/* What cannot be written to stdout, as it was closed when we began: see tell_closed(). */
-static bool is_closed(const struct output *out, int err)
-{
-	return err == -EBADF && out->file == stdout;
-}
-
 static int failed(const struct output *out, int err)
 {
-	if (is_closed(out, err))
-		return -EPIPE; /* as when a pipe's reader has gone */
 	if (err == -ELOOP)
 		log_error("cannot write %s: it is a link", out->name);
 	else if (err == -ENXIO)
@@ -71,13 +63,6 @@ static bool to_terminal(const struct options *o)
 	return !o->output && isatty(STDOUT_FILENO);
 }
 
-/* Its place is taken by a file that is open for reading alone (main.c). */
-static void tell_closed(void)
-{
-	if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) == O_RDONLY)
-		log_warn("stdout is closed: the result goes nowhere; -o names a file for it");
-}
-
 static const struct sink *sink_of(const struct options *o)
 {
 	return o->sink ? o->sink : to_terminal(o) ? &sink_tree : &sink_folded;
@@ -120,10 +105,7 @@ int output__open(struct output *out, const struct options *o)
 	out->opts.columns = o->verbose ? 0 : out->opts.prose_columns;
 	out->opts.color = o->color == COLOR_ALWAYS ||
 			  (o->color == COLOR_AUTO && terminal && !(no_color && *no_color));
-	if (o->output)
-		return open_file(out, o->output, 0);
-	tell_closed();
-	return 0;
+	return o->output ? open_file(out, o->output, 0) : 0;
 }
 
 int output__fold(struct output *out, FILE **stream)
@@ -242,7 +224,6 @@ void output__account(const struct output *out, const struct profile *p, size_t d
 int output__close(struct output *out)
 {
 	FILE *f = out->file;
-	int err = 0;
 
 	if (out->page)
 		fclose(out->page);
@@ -251,10 +232,10 @@ int output__close(struct output *out)
 	out->page = NULL;
 	out->text = NULL;
 	out->pager = NULL;
+	out->file = NULL;
 	if (f && out->made)
 		io__uncreate(fileno(f), out->name);
-	if (f && (f == stdout ? fflush(f) : fclose(f)))
-		err = failed(out, -errno);
-	out->file = NULL;
-	return err;
+	if (!f || (f == stdout ? fflush(f) : fclose(f)) == 0)
+		return 0;
+	return failed(out, -errno);
 }
