@@ -216,7 +216,7 @@ void output__account(const struct output *out, const struct profile *p, size_t d
 	if (*accounts__cost(p, out->opts.raw, line, sizeof(line)))
 		log_info("%s", line);
 	if (dropped)
-		log_info("%zu function%s dropped to keep to the budget, for good or for a while; "
+		log_info("%zu function%s dropped for the budget, for good or for a while; "
 			 "-f json lists them",
 			 dropped, dropped == 1 ? " was" : "s were");
 }
