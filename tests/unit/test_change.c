@@ -179,7 +179,7 @@ static void test_stalls(void **state)
 	now.off_ns = 8 * MS;
 	now.longest_ns = 4 * MS;
 	expect(&old, &now, 8 * MS, true);
-	/* The same times, all of them on a CPU. */
+	/* A run of 18 ms as before, but with no time off the CPU. */
 	now.off_ns = 0;
 	expect(&old, &now, 8 * MS, false);
 	/* Stalls don't hide what has changed besides. */

@@ -1182,7 +1182,8 @@ static void usage_of_used(void **state)
 	check_used(NULL, 0);
 }
 
-/* That holds also if costs change the threads' figures in the profile. */
+/* Usage of functions stays when threads end, also if costs of probes change the figures of threads
+ * in the profile. */
 static void usage_outlives_threads(void **state)
 {
 	struct function_usage before[FUNCTIONS], after[FUNCTIONS];

@@ -136,7 +136,8 @@ static char *place(pid_t pid, char buf[64])
 	return process__thread_place(&(struct process_thread){pid, pid, 0}, buf, 64);
 }
 
-/* Such as "__x64_sys_pause", which is named otherwise in other kernels. */
+/* A thread in pause() waits in a function of the kernel such as "__x64_sys_pause"; other kernels
+ * name it otherwise. */
 static void where_a_thread_waits(void **state)
 {
 	char buf[64];

@@ -129,7 +129,7 @@ static void test_empty(void **state)
 	profile__free(p);
 }
 
-/* What the survey has dropped before the start is no call that was seen. */
+/* A function that the survey has dropped before the start was not seen to be called. */
 static void test_empty_with_drops(void **state)
 {
 	static struct profile_drop drop = {.calls_per_second = 1000, .cost_percent = 7};
@@ -373,7 +373,7 @@ static void test_waits_in_chains(void **state)
 	profile__free(p);
 }
 
-/* What all threads waited for, each reason once, whatever it was about. */
+/* Reasons of waits below the tree: two locks, "[lock a]" and "[lock b]", are one reason. */
 static void test_reasons_of_waits(void **state)
 {
 	static const char *const names[] = {"[futex]", "[lock]", "[lock a]", "[lock b]", "[cpu]"};

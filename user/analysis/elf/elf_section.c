@@ -102,10 +102,15 @@ const struct elf_section *elf_section__by_type(const struct elf_image *img, uint
 	return NULL;
 }
 
+static bool has_plain_bytes(const struct elf_section *sec)
+{
+	return sec->type != SHT_NOBITS && !(sec->flags & SHF_COMPRESSED);
+}
+
 int elf_section__read(const struct elf_image *img, const struct elf_section *sec, uint64_t max,
 		      void **out)
 {
-	if (sec->type == SHT_NOBITS || (sec->flags & SHF_COMPRESSED))
+	if (!has_plain_bytes(sec))
 		return -ENOEXEC;
 	return elf_image__read_block(img, sec->offset, sec->size, max, out);
 }
@@ -117,7 +122,7 @@ bool elf_section__look(const struct elf_image *img, const struct elf_section *se
 	bool found = false;
 	char *bytes;
 
-	if (sec->type == SHT_NOBITS || (sec->flags & SHF_COMPRESSED) || size > *left)
+	if (!has_plain_bytes(sec) || size > *left)
 		return false;
 	bytes = malloc(ELF_PART_SIZE);
 	if (!bytes)

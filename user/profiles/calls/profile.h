@@ -127,6 +127,12 @@ static inline bool function__is_no_code(const struct profile_function *f)
 	return f->kind == FUNCTION_CALLER && f->name[0] == '[';
 }
 
+/* Whether what stands in a path is a wait or a part of one, as "[timer]". */
+static inline bool function__is_wait(const struct profile_function *f)
+{
+	return f->module && !strcmp(f->module, "[waits]");
+}
+
 /* A call that the compiler has replaced by the callee's code. */
 struct profile_inline {
 	const char *name; /* of the callee; demangled */

@@ -10,9 +10,7 @@
 
 static bool is_wait(const struct profile *p, uint32_t node)
 {
-	const char *module = node ? p->functions[p->nodes[node].function].module : NULL;
-
-	return module && !strcmp(module, "[waits]");
+	return node && function__is_wait(&p->functions[p->nodes[node].function]);
 }
 
 static void add(struct wait_times *t, const char *reason, uint64_t ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the time of all threads went to: by the reason of waits, of runs that look at these. */
+/* Time of all threads by the reason of waits, as 3.5 s for "[poll]", in runs that look at waits. */
 #ifndef PROFTRACE_VIEWS_WAIT_TIMES_H
 #define PROFTRACE_VIEWS_WAIT_TIMES_H
 

@@ -57,7 +57,7 @@ static bool leave_out_queue(const struct diff *d, struct diff_ranking *r)
 	for (size_t i = 0; i < r->changed; i++) {
 		const struct profile_function *f = &d->both->functions[r->rows[i]];
 
-		if (!f->module || strcmp(f->module, "[waits]") || strcmp(f->symbol, "[cpu]"))
+		if (!function__is_wait(f) || strcmp(f->symbol, "[cpu]"))
 			r->rows[kept++] = r->rows[i];
 	}
 	any = kept < r->changed;
@@ -96,7 +96,7 @@ static int print_functions(struct diff_table *t, const struct diff_ranking *r, b
 	return 0;
 }
 
-/* What has become of a run whose time has changed by so much. */
+/* The word for a run whose time has changed by `ns`: "slower" where that is above 0. */
 static const char *direction_of(int64_t ns, bool waits)
 {
 	if (waits)

@@ -318,8 +318,8 @@ static int print_drops(struct printer *pr)
 	return err;
 }
 
-/* What all threads together did, in the words of the tree. On a machine that is too busy [cpu]
- * comes first, which is the answer then, whatever the tree says. */
+/* Shares of the time of all threads: "32.4% on a CPU, 44.0% [poll]". On a machine that is too busy
+ * [cpu] comes first, which is the answer then, whatever the tree says. */
 static void print_waits(struct printer *pr)
 {
 	const struct profile *p = pr->profile;
@@ -384,7 +384,7 @@ int footer__print(struct printer *pr, bool empty)
 		err = print_summary(pr);
 	else
 		err = print_empty(pr);
-	/* What the survey before the start has dropped may be what was called. */
+	/* Functions that the survey before the start has dropped may have been called. */
 	if (!err && empty && silent)
 		err = print_drops(pr);
 	err = printer__end_prose(pr, table, err);

@@ -39,8 +39,7 @@ static bool is_wait(const struct profile *p, uint32_t function, const char *pref
 {
 	const struct profile_function *f = &p->functions[function];
 
-	return f->module && !strcmp(f->module, "[waits]") && f->name &&
-	       !strncmp(f->name, prefix, strlen(prefix));
+	return function__is_wait(f) && f->name && !strncmp(f->name, prefix, strlen(prefix));
 }
 
 /* By the begin of the name of a function of the libc's, without underscores before it. */

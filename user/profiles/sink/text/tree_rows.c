@@ -40,22 +40,18 @@ static uint64_t cheap_ns(const struct builder *b)
 	return b->divisor ? b->rows->total_ns / b->divisor : 0;
 }
 
-static bool is_of(const struct builder *b, uint32_t node, const char *pseudo_file)
+static bool in_kernel(const struct builder *b, uint32_t node)
 {
 	const char *module = b->p->functions[b->p->nodes[node].function].module;
 
-	return module && !strcmp(module, pseudo_file);
-}
-
-static bool in_kernel(const struct builder *b, uint32_t node)
-{
-	return is_of(b, node, "[kernel]");
+	return module && !strcmp(module, "[kernel]");
 }
 
 /* Whether the program itself has stopped there: the kernel runs for it, or nobody does. */
 static bool outside_program(const struct builder *b, uint32_t node)
 {
-	return in_kernel(b, node) || is_of(b, node, "[waits]");
+	return in_kernel(b, node) ||
+	       function__is_wait(&b->p->functions[b->p->nodes[node].function]);
 }
 
 /* Threads that do nothing but wait, as most of a pool's, have nearly all the time of a tree that
