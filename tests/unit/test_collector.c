@@ -1413,6 +1413,45 @@ static void time_that_no_sample_has_met(void **state)
 	profile__free(p);
 }
 
+static int by_address(const struct code_place *at, uint32_t *function, void *ctx)
+{
+	*function = at->vaddr >> 8;
+	return 0;
+}
+
+/* No burst has met two functions, nor has any sample their own code, only that of leaf, which work
+ * calls; idle has no sample at all. Estimated calls of work are on the path of those samples. */
+static void samples_of_callees_tell_the_path(void **state)
+{
+	struct calls_estimate estimates[FUNCTIONS] = {
+		[WORK] = {.calls = 5000, .variance = 2500. * 2500, .guessed = true},
+		[IDLE] = {.calls = 50, .variance = 25, .guessed = true},
+	};
+	const struct profile_node *n;
+	struct profile *p;
+
+	collector__resolve_callers(collector, by_address, NULL);
+	collector__set_sample_period(collector, 1000000, false);
+	bpf.samples[0] = (struct wire_sample){
+		.hash = 1,
+		.cnt = 7,
+		.spot = {.pid_tgid = (uint64_t)NOBODY << 32 | NOBODY, .start_ns = 3, .comm = "p"},
+		.call = WIRE_WAIT_KERNEL,
+		.user = {.cnt = 3,
+			 .end = WIRE_CALLERS_WHOLE,
+			 .frames = {LEAF << 8, (WORK << 8) + 2, (MAIN << 8) + 2}},
+	};
+	assert_int_equal(collector__last_samples(collector), 0);
+	collector__weigh_samples(collector, 7000000);
+	assert_int_equal(collector__set_estimates(collector, estimates, FUNCTIONS), 0);
+	p = snapshot(5000);
+	n = NODE(p, 0, MAIN, WORK);
+	assert_int_equal(n->stats.calls, 5000);
+	assert_int_equal(estimate__of(p, &n->stats).calls_error, 2500);
+	assert_int_equal(NODE(p, 0, MAIN, WORK, LEAF)->stats.calls, 0);
+	profile__free(p);
+}
+
 #define TEST(f)	    cmocka_unit_test_setup_teardown(f, setup, teardown)
 #define TEST_FEW(f) cmocka_unit_test_setup_teardown(f, setup_few_threads, teardown)
 
@@ -1554,6 +1593,8 @@ int main(void)
 		TEST(scaled_calls),
 		TEST(reset_forgets),
 		TEST(functions_seen_after_a_reset),
+		cmocka_unit_test_setup_teardown(samples_of_callees_tell_the_path, setup_samples,
+						teardown),
 		cmocka_unit_test_setup_teardown(time_that_no_sample_has_met, setup_samples,
 						teardown),
 		cmocka_unit_test_setup_teardown(accounts_hold_while_paths_are_made, setup_race,

@@ -31,6 +31,12 @@ struct function_sums {
 	uint64_t calls, burst_calls;
 	uint64_t cpu_ns, probe_ns;    /* of its own in these calls, and what probes took of that */
 	uint64_t samples, sampled_ns; /* that met its own code, and the CPU time they stand for */
+	uint64_t below;		      /* samples that met its own code or that of its callees */
+};
+
+/* Samples that met a node of a call stack: its own code, and that or the code of its callees. */
+struct met {
+	uint64_t own, below;
 };
 
 /* A profile on its way: the parts it is made of, and its arrays while they grow. */
@@ -47,7 +53,7 @@ struct assembly {
 	const struct collector *c;
 	struct function_sums *sums;	  /* by function, */
 	struct calls_estimate *estimates; /* the same */
-	uint64_t *met;			  /* samples, by node of one copy */
+	struct met *met;		  /* by node of one copy */
 	size_t met_cap;
 	uint32_t unmet_function; /* what stands for CPU time that no sample has met */
 };
@@ -95,12 +101,13 @@ static double charge_error(const struct assembly *a, uint32_t function)
 /* In place of calls that were recorded in bursts a path gets its share of what is estimated. The
  * share is known by so many calls itself; as these come in groups, a request's all at once, less
  * well than by chance. Of a function that no burst has met the share is that of samples, which are
- * what such an estimate is made of, and without samples that of calls that were recorded: but these
- * may have been recorded after the function was probed again. */
+ * what such an estimate is made of: of its own code or, where none met that, of its callees' (as of
+ * a function that only calls write()). Without samples the share is that of calls that were
+ * recorded: but these may have been recorded after the function was probed again. */
 #define IN_GROUPS 4
 
 static void estimate_calls(const struct assembly *a, const struct stack_copy_node *n,
-			   uint64_t samples, struct call_stats *s)
+			   const struct met *met, struct call_stats *s)
 {
 	const struct calls_estimate *e = &a->estimates[n->function];
 	const struct function_sums *all = &a->sums[n->function];
@@ -110,8 +117,11 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 		seen = (double)n->burst_calls;
 		of = (double)all->burst_calls;
 	} else if (all->samples) {
-		seen = (double)samples;
+		seen = (double)met->own;
 		of = (double)all->samples;
+	} else if (all->below) {
+		seen = (double)met->below;
+		of = (double)all->below;
 	}
 	s->recorded_calls = n->burst_calls;
 	if (!(seen > 0) || !(e->calls > 0))
@@ -125,7 +135,8 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 				e->calls * e->calls * share * (1 - share) * IN_GROUPS / of);
 }
 
-/* a->met = samples by node of the call stack. Returns 0 or -ENOMEM. */
+/* a->met = samples by node of the call stack, whose nodes come behind their parents. Returns 0 or
+ * -ENOMEM. */
 static int count_samples(struct assembly *a, const struct stack_copy *copy)
 {
 	if (ARRAY_RESERVE_MORE(&a->met, 0, copy->nodes_cnt + 1, &a->met_cap))
@@ -133,7 +144,14 @@ static int count_samples(struct assembly *a, const struct stack_copy *copy)
 	memset(a->met, 0, copy->nodes_cnt * sizeof(*a->met));
 	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
 		if (copy->samples[i].node < copy->nodes_cnt)
-			a->met[copy->samples[i].node] += copy->samples[i].cnt;
+			a->met[copy->samples[i].node].own += copy->samples[i].cnt;
+	}
+	for (uint32_t i = copy->nodes_cnt; i-- > 0;) {
+		uint32_t parent = copy->nodes[i].parent;
+
+		a->met[i].below += a->met[i].own;
+		if (parent < i)
+			a->met[parent].below += a->met[i].below;
 	}
 	return 0;
 }
@@ -200,7 +218,7 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		correct__node(n, charge_error(a, n->function), a->c->raw,
 			      &p->nodes[base + i].stats);
 		if (n->function < a->c->estimates_cnt)
-			estimate_calls(a, n, a->met[i], &p->nodes[base + i].stats);
+			estimate_calls(a, n, &a->met[i], &p->nodes[base + i].stats);
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
@@ -266,25 +284,27 @@ static int add_outside(struct collector *c, struct assembly *a)
 	return err;
 }
 
-static void add_node(struct function_sums *sums, const struct stack_copy_node *n)
+static void add_node(struct function_sums *sums, const struct stack_copy_node *n,
+		     const struct met *met)
 {
 	sums->calls += n->calls;
 	sums->burst_calls += n->burst_calls;
 	sums->cpu_ns += n->self_ns > n->off_ns ? n->self_ns - n->off_ns : 0;
 	sums->probe_ns += n->probe_ns;
+	sums->samples += met->own;
+	sums->below += met->below;
 }
 
-static void add_samples(struct assembly *a, const struct stack_copy *copy)
+/* Adds the CPU time that samples stand for. */
+static void add_sampled_time(struct assembly *a, const struct stack_copy *copy)
 {
 	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
 		const struct stack_copy_sample *s = &copy->samples[i];
 		uint32_t function =
 			s->node < copy->nodes_cnt ? copy->nodes[s->node].function : UINT32_MAX;
 
-		if (function >= a->c->functions_cnt)
-			continue;
-		a->sums[function].samples += s->cnt;
-		a->sums[function].sampled_ns += s->ns;
+		if (function < a->c->functions_cnt)
+			a->sums[function].sampled_ns += s->ns;
 	}
 }
 
@@ -295,14 +315,15 @@ static int sum_functions(struct assembly *a)
 	if (!a->sums)
 		return -ENOMEM;
 	for (size_t i = 0; i < a->copies_cnt; i++) {
+		if (count_samples(a, a->copies[i]))
+			return -ENOMEM;
 		for (uint32_t k = 0; k < a->copies[i]->nodes_cnt; k++) {
 			const struct stack_copy_node *n = &a->copies[i]->nodes[k];
 
-			if (n->function >= a->c->functions_cnt)
-				continue;
-			add_node(&a->sums[n->function], n);
+			if (n->function < a->c->functions_cnt)
+				add_node(&a->sums[n->function], n, &a->met[k]);
 		}
-		add_samples(a, a->copies[i]);
+		add_sampled_time(a, a->copies[i]);
 	}
 	return 0;
 }

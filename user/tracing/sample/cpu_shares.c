@@ -157,7 +157,7 @@ int share_samples(const struct stack_copy *copy, uint64_t most_unmet_ns, struct 
 	return err;
 }
 
-/* Scales what samples outside of calls stand for. */
+/* Scales what samples outside of calls stand for. Calls that are estimated there stay. */
 static void scale_outside(struct profile *p, const bool *outside, double by)
 {
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
@@ -166,7 +166,14 @@ static void scale_outside(struct profile *p, const bool *outside, double by)
 
 		if (!outside[p->nodes[i].thread])
 			continue;
-		*s = (struct call_stats){.min_ns = UINT64_MAX, .samples = s->samples};
+		*s = (struct call_stats){
+			.calls = s->calls,
+			.burst_calls = s->burst_calls,
+			.calls_varied = s->calls_varied,
+			.recorded_calls = s->recorded_calls,
+			.min_ns = UINT64_MAX,
+			.samples = s->samples,
+		};
 		give_ns(s, ns);
 		add_off_ns(s, (int64_t)off_ns);
 	}
