@@ -718,6 +718,44 @@ static void amid_a_turn(void **state)
 	rates__free(r);
 }
 
+/* An event loop reads all requests of a turn, then answers them. Windows know functions of both
+ * halves. Function 0, which they have not counted, is called once as a request is read and four
+ * times as it is answered. Bursts that met no answer tell of a fifth of its calls, and the error
+ * says that there may be as many as at its drop; bursts that met both halves know it well. */
+static void bursts_that_miss_answers(void **state)
+{
+	for (int both = 0; both < 2; both++) {
+		struct rates *r;
+		struct rate rates[FUNCTIONS];
+		double truth = 5 / REQUEST_NS, apart;
+
+		assert_int_equal(rates__new(&r), 0);
+		assert_int_equal(rates__add(r, 1.2 * truth), 0);
+		for (uint32_t f = 1; f < FUNCTIONS; f++) {
+			uint64_t calls = 400;
+
+			assert_int_equal(rates__add(r, 1 / REQUEST_NS), 0);
+			add_window(r, &f, &calls, 1, 400 * REQUEST_NS, 0);
+		}
+		for (int i = 0; i < 4; i++) {
+			uint32_t functions[FUNCTIONS];
+			uint64_t calls[FUNCTIONS];
+
+			for (uint32_t f = 0; f < FUNCTIONS; f++) {
+				functions[f] = f;
+				calls[f] = both || f % 3 ? 20 : 0;
+			}
+			calls[0] = both ? 100 : 20;
+			assert_int_equal(add_burst(r, functions, calls, FUNCTIONS), 0);
+		}
+		assert_int_equal(estimate_by_time(r, FUNCTIONS, rates), 0);
+		apart = fabs(rates[0].per_ns - truth);
+		assert_true(apart <= 2 * sqrt(rates[0].variance) * rates[0].per_ns);
+		assert_true(!both || sqrt(rates[0].variance) < 0.15);
+		rates__free(r);
+	}
+}
+
 /* A turn has 50 requests, which are read, then answered; bursts meet mostly the former, windows
  * both. What no window has counted is told by what bursts meet as often, and not by the rest. */
 static void called_together(void **state)
@@ -829,6 +867,7 @@ int main(void)
 		cmocka_unit_test(a_run_of_days),
 		cmocka_unit_test(by_reads_and_writes),
 		cmocka_unit_test(amid_a_turn),
+		cmocka_unit_test(bursts_that_miss_answers),
 		cmocka_unit_test(called_together),
 		cmocka_unit_test(not_by_reads),
 		cmocka_unit_test(hardly_any_reads),
