@@ -449,6 +449,25 @@ static void a_guess_that_bursts_miss(void **state)
 	rates__free(r);
 }
 
+/* All functions were dropped while probes slowed the target down to a tenth of its speed. Of one
+ * that neither windows nor bursts have met the rate is that of its drop, times ten, as windows tell
+ * of others. */
+static void guesses_of_a_slow_moment(void **state)
+{
+	struct load l = steady();
+	struct rates *r = rates_of(&l, 0.1, 1);
+	struct rate rates[FUNCTIONS];
+
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		if (f != 30)
+			window(r, &l, f);
+	}
+	assert_int_equal(estimate_by_time(r, FUNCTIONS, rates), 0);
+	assert_true(rates[30].guessed);
+	assert_true(fabs(rates[30].per_ns / true_rate(&l, 30) - 1) < 0.05);
+	rates__free(r);
+}
+
 /* A function that is called so often that counting it takes most of the time has no windows: bursts
  * alone tell of it. */
 static void what_is_too_dear_to_count(void **state)
@@ -858,6 +877,7 @@ int main(void)
 		cmocka_unit_test(an_interrupted_window),
 		cmocka_unit_test(a_wrong_guess),
 		cmocka_unit_test(a_guess_that_bursts_miss),
+		cmocka_unit_test(guesses_of_a_slow_moment),
 		cmocka_unit_test(what_is_too_dear_to_count),
 		cmocka_unit_test(what_hides_behind_counting),
 		cmocka_unit_test(a_crowd),

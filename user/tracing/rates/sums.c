@@ -11,8 +11,6 @@
 #define SLIGHT 4e-4
 /* That calls come one by one counts as much as so many looks. */
 #define TIMES_DRAWN 0.25
-/* Fewer functions than that say little of what is usual. */
-#define MANY 8
 
 void sums_add(struct sums *s, double c, double x)
 {
@@ -65,6 +63,12 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+double middle_of(double *values, size_t cnt)
+{
+	qsort(values, cnt, sizeof(*values), by_size);
+	return values[cnt / 2];
+}
+
 double bursts_usual_times(const struct sums *bursts, size_t cnt, double *scratch)
 {
 	size_t known = 0;
@@ -73,8 +77,7 @@ double bursts_usual_times(const struct sums *bursts, size_t cnt, double *scratch
 		if (bursts[i].n > 1 && bursts[i].c >= FEW)
 			scratch[known++] = sums_spread(&bursts[i]) / sums_chance(&bursts[i]);
 	}
-	qsort(scratch, known, sizeof(*scratch), by_size);
-	return known < MANY ? 1 : scratch[known / 2];
+	return known < MANY ? 1 : middle_of(scratch, known);
 }
 
 double bursts_variance(const struct sums *s, double times)

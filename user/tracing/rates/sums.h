@@ -13,6 +13,8 @@
 #define USUAL 0.01
 /* Functions that bursts have met fewer times say little of how they are called. */
 #define FEW 10
+/* Fewer functions than that say little of what is usual. */
+#define MANY 8
 
 /* Pairs of (calls, length). */
 struct sums {
@@ -40,6 +42,9 @@ struct usual {
 
 /* The ratio's variance. */
 double sums_variance(const struct sums *s, const struct usual *usual);
+
+/* The one in the middle of `cnt` values, of at least one, which are sorted then. */
+double middle_of(double *values, size_t cnt);
 
 /* How many times as much as by chance bursts deviate, for most functions: less than once where each
  * request calls them as often. Without the middle of many functions it is once. `scratch`: `cnt` of
