@@ -153,7 +153,9 @@ class Parser(Case):
         """Neither is one touched that was there before."""
         path = self.write(many_symbols())
         for number, (verb, signo) in enumerate(((("-f", "json"), signal.SIGTERM),
-                                                (("record",), signal.SIGINT))):
+                                                (("record",), signal.SIGINT),
+                                                (("-l",), signal.SIGTERM),
+                                                (("-l", "-f", "json"), signal.SIGHUP))):
             new, old = self.path(f"new{number}"), self.path(f"old{number}")
             with open(old, "w", encoding="ascii"):
                 pass

@@ -292,6 +292,15 @@ class Record(harness.TestCase):
                              "the recording itself")
         self.assertEqual(self.report(recording, "-f", "json"), expected)
 
+    def test_a_report_that_a_signal_ends_leaves_no_empty_file(self):
+        """strace sends the signal as the result is about to be written."""
+        recording, _ = self.record("recursion", 5, 2)
+        out = self.path("out")
+        done = self.process("strace", "-f", "-o", self.path("trace"), "-e", "trace=ftruncate", "-e",
+                            "inject=ftruncate:signal=TERM", PROFTRACE, "report", "-f", "json", "-o",
+                            out, recording).finish()
+        self.assertEqual((done.status, os.path.exists(out)), (-signal.SIGTERM, False), str(done))
+
 
 if __name__ == "__main__":
     harness.main()

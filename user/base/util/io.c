@@ -69,6 +69,7 @@ int io__make(int folder, const char *name, mode_t mode)
 /* The last file that io__create() has made. */
 static struct {
 	volatile sig_atomic_t fd; /* -1: none, or it has been closed */
+	pid_t maker;		  /* children have it open, too, but it is not theirs to remove */
 	char path[PATH_MAX];
 } last = {.fd = -1};
 
@@ -78,6 +79,7 @@ static void note(int fd, const char *path)
 	if (strlen(path) >= sizeof(last.path))
 		return;
 	strcpy(last.path, path);
+	last.maker = getpid();
 	last.fd = fd;
 }
 
@@ -106,6 +108,6 @@ void io__uncreate(int fd, const char *path)
 
 void io__uncreate_last(void)
 {
-	if (last.fd >= 0)
+	if (last.fd >= 0 && last.maker == getpid())
 		io__uncreate(last.fd, last.path);
 }

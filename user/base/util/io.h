@@ -28,8 +28,8 @@ int io__create(const char *path, int flags, bool *made);
 /* Removes a file that was made, if nothing has been written to it and it is still what the path
  * leads to. */
 void io__uncreate(int fd, const char *path);
-/* Does that with the file that io__create() has made last, unless that has been done. Signal
- * handlers may call it. */
+/* Does that with the file that io__create() has made last, unless that has been done, or another
+ * process made the file. Signal handlers may call it. */
 void io__uncreate_last(void);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,12 +32,34 @@ static int failed(const struct output *out, int err)
 	return err;
 }
 
+static void on_signal(int signal_number)
+{
+	io__uncreate_last();
+	raise(signal_number); /* comes as this returns, and has its usual effect */
+}
+
+/* Removes a file that was made, and is still empty, if a signal ends us. A run has a handler of its
+ * own, which does that; and nohup has SIGHUP ignored. */
+static void uncreate_at_signals(void)
+{
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP};
+	const struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+	struct sigaction now;
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		if (!sigaction(ends[i], NULL, &now) && now.sa_handler == SIG_DFL)
+			sigaction(ends[i], &action, NULL);
+	}
+}
+
 /* Opens the output; a file's old content stays until there is something to write. Nothing waits for
  * the other end of a named pipe: signals would have to. `flags`: more of open(2)'s. */
 static int open_file(struct output *out, const char *path, int flags)
 {
-	int fd = io__create(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, &out->made), err = fd;
+	int fd, err;
 
+	uncreate_at_signals();
+	fd = err = io__create(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, &out->made);
 	out->name = path;
 	out->file = fd >= 0 && !fcntl(fd, F_SETFL, 0) ? fdopen(fd, "w") : NULL;
 	if (out->file)
