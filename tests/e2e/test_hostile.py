@@ -104,7 +104,13 @@ class Bounds(Case):
         self.assertIn("overlaps too many others", self.list(path, 20, 512).stdout)
 
     def test_ten_million_symbols(self):
-        self.assertIn("only the first", self.list(self.write(many_symbols()), 30, 1024).stderr)
+        told = self.list(self.write(many_symbols()), 30, 1024).stderr
+        self.assertEqual(told.count("only the first"), 1, told)
+
+    def test_damage_is_told_of_once(self):
+        path = self.write(elf(*one_function(), entry_size=7))
+        told = self.list(path, 10, 512, status=1).stderr
+        self.assertEqual(told.count("damaged .symtab ignored"), 1, told)
 
     def test_chains_of_cold_pieces(self):
         strings = b"\0f\0" + b"".join(b"f" + b".cold" * n + b"\0" for n in range(1, 1500))

@@ -38,10 +38,35 @@ static void test_messages_clear_the_status_line(void **state)
 				  "proftrace: three\n");
 }
 
+static char taken[256];
+
+static void take(enum log_level level, const char *line)
+{
+	snprintf(taken + strlen(taken), sizeof(taken) - strlen(taken), "%s;", line);
+}
+
+/* Each different line, however often it comes, and also if it was hidden before. */
+static void test_lines_that_come_once(void **state)
+{
+	*taken = '\0';
+	log_divert(take);
+	log_set_level(LOG_ERROR);
+	log_once(LOG_WARN, "file %d", 1);
+	log_set_level(LOG_INFO);
+	for (int i = 0; i < 2; i++) {
+		log_once(LOG_WARN, "file %d", 1);
+		log_once(LOG_WARN, "file %d", 2);
+		log_warn("again");
+	}
+	log_divert(NULL);
+	assert_string_equal(taken, "file 1;file 2;again;again;");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_messages_clear_the_status_line),
+		cmocka_unit_test(test_lines_that_come_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

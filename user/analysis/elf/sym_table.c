@@ -76,7 +76,7 @@ static int load(struct sym_table *tab, const struct ranges *r)
 	tab->off = r->off;
 	tab->cnt = r->size / sizeof(Elf64_Sym);
 	if (tab->cnt > MAX_SYMBOLS) {
-		log_warn("elf: '%s' has %llu symbols: only the first %u are read",
+		log_once(LOG_WARN, "elf: '%s' has %llu symbols: only the first %u are read",
 			 elf_image__label(img), (unsigned long long)tab->cnt, MAX_SYMBOLS);
 		tab->cnt = MAX_SYMBOLS;
 	}
@@ -101,7 +101,7 @@ int sym_table__open(const struct elf_image *img, uint32_t type, struct sym_table
 	if (!err)
 		err = load(tab, &r);
 	if (err == -ENOEXEC) {
-		log_warn("elf: '%s': damaged %s ignored", label, what);
+		log_once(LOG_WARN, "elf: '%s': damaged %s ignored", label, what);
 		return -ENOENT;
 	}
 	if (err && err != -ENOENT)
@@ -155,7 +155,7 @@ const char *sym_table__name(struct sym_table *tab, const Elf64_Sym *sym, size_t 
 		max = MAX_NAME_LEN;
 	*len = strnlen(name, max + 1);
 	if (*len > tab->name_budget) {
-		log_warn("elf: '%s': the names are too long, some are left out",
+		log_once(LOG_WARN, "elf: '%s': the names are too long, some are left out",
 			 elf_image__label(tab->img));
 		tab->name_budget = 0;
 		return NULL;

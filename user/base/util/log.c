@@ -9,11 +9,19 @@
 #include <unistd.h>
 
 #include "util/fold.h"
+#include "util/hash.h"
 #include "util/text.h"
+
+#define LINE_SIZE 2048
+#define ONCE_MAX  64 /* lines that are known to have been logged */
 
 static enum log_level max_level = LOG_INFO;
 static bool error_told, status_line;
 static void (*diverted)(enum log_level level, const char *line);
+
+/* Hashes of lines that log_once() has logged. */
+static uint64_t once[ONCE_MAX];
+static size_t once_cnt;
 
 void log_set_level(enum log_level level)
 {
@@ -47,22 +55,57 @@ static void show(const char *line)
 	fclose(folded);
 }
 
-void log_at(enum log_level level, const char *fmt, ...)
+static void log_line(enum log_level level, const char *line)
 {
-	char line[2048], safe[4096];
-	va_list args;
+	char safe[4096];
 
-	if (level > max_level)
-		return;
 	error_told |= level == LOG_ERROR;
-	va_start(args, fmt);
-	vsnprintf(line, sizeof(line), fmt, args);
-	va_end(args);
 	text_escape(line, safe, sizeof(safe));
 	if (diverted)
 		diverted(level, safe);
 	else
 		show(safe);
+}
+
+void log_at(enum log_level level, const char *fmt, ...)
+{
+	char line[LINE_SIZE];
+	va_list args;
+
+	if (level > max_level)
+		return;
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	log_line(level, line);
+}
+
+/* Whether log_once() has logged the line. From now on it has, if there is room to know of it. */
+static bool is_known(const char *line)
+{
+	uint64_t hash = hash__text(line);
+
+	for (size_t i = 0; i < once_cnt; i++) {
+		if (once[i] == hash)
+			return true;
+	}
+	if (once_cnt < ONCE_MAX)
+		once[once_cnt++] = hash;
+	return false;
+}
+
+void log_once(enum log_level level, const char *fmt, ...)
+{
+	char line[LINE_SIZE];
+	va_list args;
+
+	if (level > max_level)
+		return;
+	va_start(args, fmt);
+	vsnprintf(line, sizeof(line), fmt, args);
+	va_end(args);
+	if (!is_known(line))
+		log_line(level, line);
 }
 
 void log_unexplained(int err)

@@ -27,6 +27,10 @@ void log_status_line(bool stands);
 /* Prints one line; control characters in it are escaped. */
 void log_at(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* Prints a line that has not been printed by this function before: for what is found again each
+ * time that a file is read. After 64 different lines it prints all. */
+void log_once(enum log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
 /* The message for -ENOMEM, which those that find it leave out; none if an error was told before, or
  * if `err` is another one. */
 void log_no_memory(int err);
