@@ -3,6 +3,7 @@
 
 import os
 import re
+import subprocess
 
 import harness
 
@@ -135,6 +136,26 @@ class Reasons(harness.TestCase):
                 deed = {"rwlock": "readers", "rwlock_writer": "writers"}.get(cause, "waited")
                 self.assertRegex(done.stdout, rf"(?m)%  {kind} {name} of process [0-9]+\n"
                                  rf".*100.0%  {deed} in +causes: .*{where}\b")
+
+    def test_one_address(self):
+        """A barrier and a condition variable without a name go by one address in the tree and in
+        the list of locks, that of a pair of words, at whichever of the two threads wait."""
+        path = self.copy(harness.program("causes"))
+        subprocess.run(["strip", path], check=True)
+        for cause in "barrier", "condition":
+            with self.subTest(cause=cause):
+                recording = self.path(f"{cause}.data")
+                done = self.process(harness.PROFTRACE, "record", *OPTIONS[:2], "-o", recording,
+                                    "--", path, cause).finish()
+                self.assertEqual(done.status, 0, done)
+                locks, tree = (self.process(harness.PROFTRACE, "report", *shown, recording)
+                               .finish().stdout
+                               for shown in (("-f", "locks", "-v"), ("-f", "folded", "-w", "off")))
+                addresses = set(re.findall(rf"  {cause} (\S*0x[0-9a-f]+) of process", locks))
+                self.assertEqual(len(addresses), 1, locks)
+                waits = re.findall(rf"pthread_{cause[:4]}\S*;\[lock (\S*0x[0-9a-f]+)\]", tree)
+                self.assertEqual(set(waits), addresses, tree)
+                self.assertEqual(int(waits[0].partition("0x")[2], 16) % 8, 0)
 
     def test_mappings(self):
         """A page fault that waits until another thread has changed the process's mappings waits for

@@ -19,6 +19,7 @@
 #include "symbol/kallsyms.h"
 #include "symbol/system_calls.h"
 #include "target/target.h"
+#include "timeline/lock_kinds.h"
 #include "timeline/rwlocks.h"
 #include "timeline/waits.h"
 #include "util/log.h"
@@ -111,15 +112,21 @@ static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *f
 	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 
-/* How a thread waits for an rwlock (to read or to write), by the innermost functions of its stack.
- */
+/* What a thread waits for, by the innermost functions of its stack: of an rwlock, whether to read
+ * or to write. */
 static uint32_t role_of(const struct run *r, const struct waker_path *path)
 {
 	for (size_t i = path->cnt; i-- > 0;) {
-		uint32_t role = rwlock__role(r->plan->functions[path->functions[i]].symbol);
+		const char *function = r->plan->functions[path->functions[i]].symbol;
+		uint32_t role = rwlock__role(function);
+		enum lock_kind kind;
 
 		if (role != WAIT_OBJECT_NONE)
 			return role == WAIT_OBJECT_READ ? RESOLVE_READ : RESOLVE_WRITE;
+		/* In pthread_cond_wait() that is the mutex, which it gets back. */
+		if (lock_kind__of(function, &kind))
+			return kind == KIND_CONDITION || kind == KIND_BARRIER ? RESOLVE_PAIR
+									      : RESOLVE_LOCK;
 	}
 	return RESOLVE_LOCK;
 }
@@ -132,8 +139,12 @@ static void name_lock(struct run *r, const struct code_place *at, uint64_t addre
 	const char *as = at->object == RESOLVE_READ    ? ", as a reader"
 			 : at->object == RESOLVE_WRITE ? ", as a writer"
 						       : "";
+	enum lock_kind kind = at->object == RESOLVE_PAIR ? KIND_CONDITION
+			      : *as			 ? KIND_RWLOCK
+							 : KIND_LOCK;
 	const char *variable = NULL, *word;
 
+	address = lock_kind__address(kind, address);
 	if (r->wait_names)
 		variable = wait_names__variable(r->wait_names, at->pid, address, &word);
 	if (variable)
@@ -185,7 +196,8 @@ static int name_caller(const struct code_place *at, uint32_t *function, void *ct
 					   function);
 	else if (at->object == RESOLVE_REASON || at->object == RESOLVE_LOCK ||
 		 at->object == RESOLVE_READ || at->object == RESOLVE_WRITE ||
-		 at->object == RESOLVE_FILE || at->object == RESOLVE_WAKER)
+		 at->object == RESOLVE_PAIR || at->object == RESOLVE_FILE ||
+		 at->object == RESOLVE_WAKER)
 		err = name_wait(r, at, vaddr, function);
 	else if (at->object == RESOLVE_UNMET)
 		err = plan_callers__unmet(&r->callers.named, r->plan, function);

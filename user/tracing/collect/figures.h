@@ -55,12 +55,14 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 #define RESOLVE_UNMET  0xfff9u	/* an object: what is named is CPU time that no sample met */
 #define RESOLVE_READ   0xfff7u	/* as RESOLVE_LOCK: an rwlock, of whom waits as a reader */
 #define RESOLVE_WRITE  0xfff6u	/* and as a writer */
-/* An object: what is wanted is whether who waits at the end of the path `waker` does so as a reader
- * or writer: the place's `function` becomes RESOLVE_READ or RESOLVE_WRITE, else RESOLVE_LOCK. */
+/* As RESOLVE_LOCK: a condition variable or a barrier, which is waited for at one of two words. */
+#define RESOLVE_PAIR 0xfff3u
+/* An object: what is wanted is what who waits at the end of the path `waker` waits for: the place's
+ * `function` becomes RESOLVE_READ, RESOLVE_WRITE or RESOLVE_PAIR, else RESOLVE_LOCK. */
 #define RESOLVE_ROLE	  0xfff5u
-#define RESOLVE_NOWHERE	  0xfff4u	  /* an object: code of which nothing is known */
-#define COLLECTOR_OBJECTS RESOLVE_NOWHERE /* objects below that are the target's */
-#define RESOLVED_PROBING  UINT32_MAX	  /* a function: one of the kernel's that works at probes */
+#define RESOLVE_NOWHERE	  0xfff4u      /* an object: code of which nothing is known */
+#define COLLECTOR_OBJECTS RESOLVE_PAIR /* objects below that are the target's */
+#define RESOLVED_PROBING  UINT32_MAX   /* a function: one of the kernel's that works at probes */
 #define RESOLVED_NAMELESS (UINT32_MAX - 1) /* one of the kernel's that has no name */
 
 /* From where a thread was woken: functions from the outermost on, of the thread of that name. */

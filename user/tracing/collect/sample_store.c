@@ -266,8 +266,8 @@ static bool is_path_of(const struct bpf_tables *t, uint32_t node, uint32_t funct
 
 #define ROLE_FUNCTIONS 4 /* the innermost that are looked at: the C library's */
 
-/* *object = RESOLVE_LOCK; of whom waits for an rwlock as a reader or writer, by the functions that
- * the wait is below, RESOLVE_READ or RESOLVE_WRITE. */
+/* *object = RESOLVE_LOCK; or, by the functions that the wait is below, RESOLVE_READ, RESOLVE_WRITE
+ * or RESOLVE_PAIR. */
 static int find_role(struct sample_store *s, const uint32_t *functions, size_t cnt,
 		     uint32_t *object)
 {
@@ -277,7 +277,7 @@ static int find_role(struct sample_store *s, const uint32_t *functions, size_t c
 
 	int err = s->resolve(&at, object, s->ctx);
 
-	if (*object != RESOLVE_READ && *object != RESOLVE_WRITE)
+	if (*object != RESOLVE_READ && *object != RESOLVE_WRITE && *object != RESOLVE_PAIR)
 		*object = RESOLVE_LOCK;
 	return err;
 }

@@ -8,21 +8,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "timeline/lock_kinds.h"
+
 struct profile;
 
 #define PATH_SIZE  400
 #define LABEL_SIZE 128
-
-/* Kinds of waits by a futex, as far as the libc's function says. */
-enum lock_kind {
-	KIND_LOCK, /* or another one, which nobody knows */
-	KIND_CONDITION,
-	KIND_SEMAPHORE,
-	KIND_RWLOCK,
-	KIND_BARRIER,
-	KIND_THREAD,  /* which is to end */
-	KIND_UNKNOWN, /* any of these, of a single wait */
-};
 
 /* One of a lock's waiters, or of those who have released it. */
 struct party {

@@ -16,6 +16,7 @@
 #include "sink/text/footer.h"
 #include "sink/text/lock_parties.h"
 #include "sink/text/printer.h"
+#include "timeline/lock_kinds.h"
 #include "timeline/rwlocks.h"
 #include "timeline/waits.h"
 #include "util/array.h"
@@ -42,29 +43,6 @@ static bool is_wait(const struct profile *p, uint32_t function, const char *pref
 	return function__is_wait(f) && f->name && !strncmp(f->name, prefix, strlen(prefix));
 }
 
-/* By the begin of the name of a function of the libc's, without underscores before it. */
-static const struct {
-	const char *function;
-	enum lock_kind kind;
-} waiting_functions[] = {
-	{"pthread_cond_", KIND_CONDITION},
-	{"cnd_wait", KIND_CONDITION},
-	{"cnd_timedwait", KIND_CONDITION},
-	{"sem_wait", KIND_SEMAPHORE},
-	{"sem_timedwait", KIND_SEMAPHORE},
-	{"sem_clockwait", KIND_SEMAPHORE},
-	{"new_sem_wait", KIND_SEMAPHORE},
-	{"pthread_rwlock_", KIND_RWLOCK},
-	{"pthread_barrier_", KIND_BARRIER},
-	{"pthread_join", KIND_THREAD},
-	{"pthread_timedjoin", KIND_THREAD},
-	{"pthread_clockjoin", KIND_THREAD},
-	{"thrd_join", KIND_THREAD},
-	/* In pthread_cond_wait(), to get the mutex back. */
-	{"pthread_mutex_", KIND_LOCK},
-	{"lll_lock_", KIND_LOCK},
-};
-
 static const char *const kind_words[] = {
 	[KIND_LOCK] = "lock",
 	[KIND_CONDITION] = "condition",
@@ -83,20 +61,6 @@ static uint32_t waiting_node(const struct profile *p, uint32_t lock_node)
 	return p->nodes[p->nodes[reason].parent].parent;
 }
 
-/* Returns whether the function is one of those, with its kind. */
-static bool is_waiting_function(const char *name, enum lock_kind *kind)
-{
-	name += strspn(name, "_");
-	for (size_t i = 0; i < sizeof(waiting_functions) / sizeof(*waiting_functions); i++) {
-		const char *known = waiting_functions[i].function;
-
-		*kind = waiting_functions[i].kind;
-		if (!strncmp(name, known, strlen(known)))
-			return true;
-	}
-	return false;
-}
-
 /* By the innermost function that is known, which *node becomes: of a lock's, one in the other, the
  * outermost. All up to it are of one file, the libc. */
 static enum lock_kind find_kind(const struct profile *p, uint32_t *node)
@@ -111,7 +75,7 @@ static enum lock_kind find_kind(const struct profile *p, uint32_t *node)
 
 		if (!f->module || strcmp(f->module, module))
 			break;
-		if (!is_waiting_function(function__name(f), &kind))
+		if (!lock_kind__of(function__name(f), &kind))
 			continue;
 		if (kind != KIND_LOCK && is_lock)
 			break;
@@ -146,8 +110,7 @@ static int name_len(const char *name)
 	return end ? (int)(end - name) : (int)strlen(name);
 }
 
-/* The lock's name without brackets: "0x5581a0", "table_lock", "log_file+0x44". A condition variable
- * of glibc's has two words that its waiters take in turns: both have the name of the first. */
+/* The lock's name without brackets: "0x5581a0", "table_lock", "log_file+0x44". */
 static void set_label(struct party *party, const char *function)
 {
 	const char *name = function + strlen(LOCK_PREFIX);
@@ -155,8 +118,7 @@ static void set_label(struct party *party, const char *function)
 	const char *number = strstr(name, "0x");
 	uint64_t address = number ? strtoull(number, NULL, 16) : 0;
 
-	if (party->kind == KIND_CONDITION)
-		address &= ~7ull;
+	address = lock_kind__address(party->kind, address);
 	if (number == name)
 		party->lock = address;
 	if (number && (number == name || number[-1] == '+'))
