@@ -107,6 +107,14 @@ class Bounds(Case):
         told = self.list(self.write(many_symbols()), 30, 1024).stderr
         self.assertEqual(told.count("only the first"), 1, told)
 
+    def test_name_that_is_too_long(self):
+        """A file is not called stripped that has a symbol table."""
+        for content, words in ((elf(*one_function(b"f" * 70000)), "name that can be read"),
+                               (elf(*one_function(), entry_size=7), "symbols in its .symtab")):
+            told = self.list(self.write(content), 10, 512, status=1).stderr
+            self.assertIn(words, told)
+            self.assertNotIn("stripped", told)
+
     def test_damage_is_told_of_once(self):
         path = self.write(elf(*one_function(), entry_size=7))
         told = self.list(path, 10, 512, status=1).stderr

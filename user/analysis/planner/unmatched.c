@@ -2,12 +2,14 @@
 #include "planner/unmatched.h"
 
 #include <ctype.h>
+#include <elf.h>
 #include <fnmatch.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "elf/elf_inside.h"
 #include "plan/object.h"
 #include "plan/plan.h"
 #include "planner/other_files.h"
@@ -312,13 +314,37 @@ static void report_skipped(const struct plan *p, enum log_level level)
 	       p->skipped_cnt, most->cnt, most->first->symbol, most->first->reason);
 }
 
+/* Says why a file has no functions. */
+static void report_no_symbols(const struct plan *p, const struct target *t, size_t object,
+			      enum log_level level)
+{
+	const struct plan_object *obj = &p->objects[object];
+	size_t unreadable = obj->tab ? symtab__unreadable(obj->tab) : 0;
+	char text[OTHER_FILES_TEXT];
+
+	if (unreadable)
+		log_at(level,
+		       "none of the %zu function symbols of %s has a name that can be read: names "
+		       "are longer than 64 KB, or lie outside of the file's strings",
+		       unreadable, t->objects[object].path);
+	else if (obj->img && elf_section__by_type(obj->img, SHT_SYMTAB))
+		log_at(level,
+		       "%s has no function symbols in its .symtab; name a library (-F 'OBJECT:*'), "
+		       "or trace what it starts (--follow)",
+		       t->objects[object].path);
+	else
+		log_at(level,
+		       "%s has no function symbols (stripped): %s; or name a library "
+		       "(-F 'OBJECT:*'), or trace what it starts (--follow)",
+		       t->objects[object].path, other_files__names(t, object, text, sizeof(text)));
+}
+
 /* Says why nothing can be probed although every pattern matched. Returns whether it is to go on all
  * the same: a command is run, as its user did not ask whether it can be traced, but not if the user
  * has left out all of its functions. */
 static bool report_nothing(const struct plan *p, const struct target *t, bool is_command)
 {
 	size_t symbols = 0, at = 0;
-	char text[OTHER_FILES_TEXT];
 	enum log_level level;
 
 	for (size_t i = 0; i < p->objects_cnt; i++) {
@@ -335,10 +361,7 @@ static bool report_nothing(const struct plan *p, const struct target *t, bool is
 	if (p->skipped_cnt)
 		report_skipped(p, level);
 	else
-		log_at(level,
-		       "%s has no function symbols (stripped): %s; or name a library "
-		       "(-F 'OBJECT:*'), or trace what it starts (--follow)",
-		       t->objects[at].path, other_files__names(t, at, text, sizeof(text)));
+		report_no_symbols(p, t, at, level);
 	return is_command;
 }
 

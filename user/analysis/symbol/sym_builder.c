@@ -93,8 +93,10 @@ static int add_symbol(struct sym_builder *b, struct sym_table *raw, const Elf64_
 		return 0;
 	segment = find_segment(b, e.vaddr);
 	e.name = segment ? sym_table__name(raw, sym, &len) : NULL;
-	if (!e.name)
+	if (!e.name) {
+		b->tab->unreadable += segment && sym->st_name;
 		return 0;
+	}
 	e.len = len;
 	e.size = sym->st_size;
 	e.bind = bind == STB_LOCAL ? 2 : bind == STB_WEAK;

@@ -27,6 +27,7 @@ struct symtab {
 	char *strings[MAX_SOURCES];
 	size_t strings_cnt;
 	char *source;
+	size_t unreadable; /* symbols of code whose names cannot be read */
 };
 
 struct sym_builder {

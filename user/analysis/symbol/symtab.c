@@ -225,6 +225,11 @@ size_t symtab__count(const struct symtab *tab)
 	return tab->cnt;
 }
 
+size_t symtab__unreadable(const struct symtab *tab)
+{
+	return tab->unreadable;
+}
+
 const struct symbol *symtab__at(const struct symtab *tab, size_t index)
 {
 	return &tab->symbols[index];

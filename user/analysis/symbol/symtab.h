@@ -30,6 +30,9 @@ int symtab__load_named(const struct elf_image *img, struct symtab **out);
 void symtab__free(struct symtab *tab); /* accepts NULL; all strings go with it */
 
 size_t symtab__count(const struct symtab *tab);
+/* How many symbols of code are left out, as their names are longer than 64 KB, or lie outside of
+ * the file's strings. */
+size_t symtab__unreadable(const struct symtab *tab);
 const struct symbol *symtab__at(const struct symtab *tab, size_t index);
 /* The sources of the names, for messages: ".symtab", ".dynsym", "/usr/lib/debug/...", joined by " +
  * "; "" if there are none. */
