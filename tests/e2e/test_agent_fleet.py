@@ -32,7 +32,11 @@ class Fleet(test_agent.Agent):
                          (len(self.recordings()), 0, 0))
 
     def wait_gone(self, pids):
-        return harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids), 30)
+        def left():
+            return [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
+
+        harness.poll(lambda: not left(), 30)
+        self.assertEqual(left(), [], "these processes go on")
 
 
 @harness.apart
