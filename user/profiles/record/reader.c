@@ -225,43 +225,33 @@ size_t reader__runs(const struct reader *r)
 	return r->runs_cnt;
 }
 
-static int load_run_info(struct reader *r, const struct run *run, struct recorded *out)
+static int decode_run_info(const uint8_t *data, size_t len, struct recorded *out)
 {
-	uint8_t *data = NULL;
-	int err = block_reader__content(&r->in, &run->run_info, &data);
-
-	out->memory.room = content__memory(&run->run_info);
-	if (!err)
-		err = decode__run_info(data, run->run_info.raw_len, &out->memory, &out->run_info);
-	free(data);
-	return err;
+	return decode__run_info(data, len, &out->memory, &out->run_info);
 }
 
-static int load_end(struct reader *r, const struct run *run, struct recorded *out)
+static int decode_end(const uint8_t *data, size_t len, struct recorded *out)
 {
-	uint8_t *data = NULL;
-	int err;
+	int err = decode__end(data, len, &out->memory, &out->end);
 
-	if (!run->end.at)
-		return 0;
-	err = block_reader__content(&r->in, &run->end, &data);
-	out->memory.room = content__memory(&run->end);
-	if (!err)
-		err = decode__end(data, run->end.raw_len, &out->memory, &out->end);
-	if (!err && !out->end.reason)
-		err = -EINVAL;
-	free(data);
-	return err;
+	return !err && !out->end.reason ? -EINVAL : err;
 }
 
-static int load_profile(struct reader *r, const struct run *run, struct recorded *out)
+static int decode_profile(const uint8_t *data, size_t len, struct recorded *out)
+{
+	return decode__profile(data, len, &out->memory, &out->profile);
+}
+
+/* Reads a block of the run's into its part of `out`. */
+static int load_block(struct reader *r, const struct content *c, struct recorded *out,
+		      int (*decode)(const uint8_t *data, size_t len, struct recorded *out))
 {
 	uint8_t *data = NULL;
-	int err = block_reader__content(&r->in, &run->profile, &data);
+	int err = block_reader__content(&r->in, c, &data);
 
-	out->memory.room = content__memory(&run->profile);
+	out->memory.room = content__memory(c);
 	if (!err)
-		err = decode__profile(data, run->profile.raw_len, &out->memory, &out->profile);
+		err = decode(data, c->raw_len, out);
 	free(data);
 	return err;
 }
@@ -416,11 +406,11 @@ int reader__load(struct reader *r, size_t run, struct recorded *out)
 			  run + 1);
 		return -ENODATA;
 	}
-	err = load_run_info(r, &r->runs[run], out);
+	err = load_block(r, &r->runs[run].run_info, out, decode_run_info);
+	if (!err && r->runs[run].end.at)
+		err = load_block(r, &r->runs[run].end, out, decode_end);
 	if (!err)
-		err = load_end(r, &r->runs[run], out);
-	if (!err)
-		err = load_profile(r, &r->runs[run], out);
+		err = load_block(r, &r->runs[run].profile, out, decode_profile);
 	if (!err)
 		err = load_timeline(r, &r->runs[run], out);
 	if (!err)
