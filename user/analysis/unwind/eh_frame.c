@@ -11,6 +11,7 @@
 #include "elf/elf_image.h"
 #include "elf/elf_inside.h"
 #include "unwind/cfi.h"
+#include "unwind/overlaps.h"
 #include "util/array.h"
 #include "util/search.h"
 
@@ -224,32 +225,6 @@ static int read_records(struct eh_frame *eh, struct dwarf_cursor c, uint64_t lim
 	return c.bad ? -ENOEXEC : 0;
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct eh_range *a = pa, *b = pb;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-/* Ranges that overlap cannot be trusted, none of them. */
-static void drop_overlaps(struct eh_frame *eh)
-{
-	uint64_t end = 0;
-	size_t kept = 0;
-
-	sort_again(eh->ranges, eh->cnt, sizeof(*eh->ranges), by_start);
-	for (size_t i = 0; i < eh->cnt; i++) {
-		struct eh_range r = eh->ranges[i];
-		bool overlaps = r.start < end;
-
-		overlaps |= i + 1 < eh->cnt && eh->ranges[i + 1].start < r.end;
-		end = r.end > end ? r.end : end;
-		if (!overlaps)
-			eh->ranges[kept++] = r;
-	}
-	eh->cnt = kept;
-}
-
 /* All bytes from `vaddr` to the end of its segment. */
 static int read_from(const struct elf_image *img, uint64_t vaddr, void **out, uint64_t *size)
 {
@@ -340,7 +315,7 @@ static int load(const struct elf_image *img, bool any, struct eh_frame **out)
 		eh_frame__free(eh);
 		return err;
 	}
-	drop_overlaps(eh);
+	eh->cnt = overlaps__drop(eh->ranges, eh->cnt, sizeof(*eh->ranges));
 	*out = eh;
 	return 0;
 }

@@ -17,7 +17,7 @@ struct elf_image;
 
 /* One FDE. All are vaddrs. */
 struct eh_range {
-	uint64_t start, end;
+	uint64_t start, end;  /* first: see overlaps.h */
 	uint64_t lsda;	      /* 0: none */
 	uint64_t personality; /* where the pointer to the personality routine lies; 0: unknown */
 	bool as_called; /* at its start the stack is as a call leaves it: it may be a function's */

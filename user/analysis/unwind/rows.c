@@ -11,16 +11,16 @@
 
 #include "unwind/eh_frame.h"
 #include "unwind/go_rows.h"
+#include "unwind/overlaps.h"
 #include "util/array.h"
-#include "util/search.h"
 #include "wire.h"
 
 /* libLLVM has a million. */
 #define MAX_ROWS (1u << 24)
 
 struct stretch {
-	uint64_t start, end;
-	size_t first, cnt; /* of its rows */
+	uint64_t start, end; /* first: see overlaps.h */
+	size_t first, cnt;   /* of its rows */
 };
 
 struct gathered_row {
@@ -100,31 +100,6 @@ static int on_row(const struct eh_row *row, void *ctx)
 	return 0;
 }
 
-static int by_start(const void *pa, const void *pb)
-{
-	const struct stretch *a = pa, *b = pb;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-static void drop_overlaps(struct gathering *g)
-{
-	uint64_t end = 0;
-	size_t kept = 0;
-
-	sort_again(g->stretches, g->stretches_cnt, sizeof(*g->stretches), by_start);
-	for (size_t i = 0; i < g->stretches_cnt; i++) {
-		struct stretch s = g->stretches[i];
-		bool overlaps = s.start < end ||
-				(i + 1 < g->stretches_cnt && g->stretches[i + 1].start < s.end);
-
-		end = s.end > end ? s.end : end;
-		if (!overlaps)
-			g->stretches[kept++] = s;
-	}
-	g->stretches_cnt = kept;
-}
-
 static void put_row(struct unwind_rows *out, uint64_t vaddr, uint32_t rule)
 {
 	if (out->cnt && (out->rows[out->cnt - 1].rule & ~WIRE_UNWIND_BEGINS) == rule)
@@ -175,7 +150,8 @@ int unwind_rows__load(const struct elf_image *img, struct unwind_rows *out)
 	if (!err || err == -ENOENT)
 		err = add_go(img, &visitor, err);
 	if (!err) {
-		drop_overlaps(&g);
+		g.stretches_cnt =
+			overlaps__drop(g.stretches, g.stretches_cnt, sizeof(*g.stretches));
 		err = put_in_order(&g, out);
 	}
 	free(g.stretches);
