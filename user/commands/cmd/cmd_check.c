@@ -52,33 +52,63 @@ static enum verdict judge_run(const struct assertion *a, const struct recorded *
 	return UNKNOWN;
 }
 
-/* Judges the recording at `path`, or with `made` the one there, which is kept only if an assertion
- * does not hold; NULL: `path` it is. Returns the exit status. */
-static int judge_all(const struct options *o, const char *path, const char *made)
+/* How many assertions do not hold of a recording, and of how many that is not known. */
+struct judged {
+	size_t fails, unknown;
+};
+
+/* Judges the recording at `path` by all assertions. Returns 0, or -errno with one line logged. */
+static int judge_recording(const struct options *o, const char *path, struct judged *j)
 {
 	struct recorded run = {0};
-	size_t fails = 0, unknown = 0;
-	int err = recorded_run__load(made ? made : path, o, &run);
+	int err = recorded_run__load(path, o, &run);
 
+	*j = (struct judged){0};
 	if (!err)
 		err = profile__summarize(run.profile);
 	for (size_t i = 0; !err && i < o->assertions_cnt; i++) {
 		enum verdict v = judge_run(&o->assertions[i], &run);
 
-		fails += v == FAILS;
-		unknown += v == UNKNOWN;
+		j->fails += v == FAILS;
+		j->unknown += v == UNKNOWN;
 	}
 	recorded__free(&run);
 	log_unexplained(err);
-	if (made && (fails || unknown))
-		path = keep(made);
-	else if (made)
-		unlink(made);
-	if (fails || unknown)
+	return err;
+}
+
+/* Says how many assertions do not hold, and where the run can be seen. Returns the exit status. */
+static int conclude(const struct options *o, const struct judged *j, int err, const char *path)
+{
+	if (j->fails || j->unknown)
 		log_error("%zu of %zu assertions %s: proftrace report %s shows the run",
-			  fails + unknown, o->assertions_cnt,
-			  !unknown ? "failed" : "failed or could not be told", path);
-	return err ? 1 : fails ? STATUS_FAILS : unknown ? 1 : 0;
+			  j->fails + j->unknown, o->assertions_cnt,
+			  !j->unknown ? "failed" : "failed or could not be told", path);
+	return err ? 1 : j->fails ? STATUS_FAILS : j->unknown ? 1 : 0;
+}
+
+/* Judges a recording that has a name of its user's. Returns the exit status. */
+static int judge_named(const struct options *o, const char *path)
+{
+	struct judged j;
+	int err = judge_recording(o, path, &j);
+
+	return conclude(o, &j, err, path);
+}
+
+/* Judges the recording at `made`, which is kept only if an assertion does not hold. Returns the
+ * exit status. */
+static int judge_made(const struct options *o, const char *made)
+{
+	const char *path = made;
+	struct judged j;
+	int err = judge_recording(o, made, &j);
+
+	if (j.fails || j.unknown)
+		path = keep(made);
+	else
+		unlink(made);
+	return conclude(o, &j, err, path);
 }
 
 /* A failed assertion goes before the status of the program, which is told then. */
@@ -99,7 +129,7 @@ int cmd_check(const struct options *o)
 	if (o->inputs_cnt) {
 		privilege__drop_for_report();
 		sandbox__enter(NULL);
-		return judge_all(o, o->inputs[0], NULL);
+		return judge_named(o, o->inputs[0]);
 	}
 	run.verb = VERB_RECORD;
 	if (!o->output) {
@@ -109,7 +139,8 @@ int cmd_check(const struct options *o)
 	}
 	status = trace_and_tell(&run, &recorded);
 	if (recorded)
-		return status_of_both(status, judge_all(o, o->output, o->output ? NULL : made));
+		return status_of_both(status,
+				      o->output ? judge_named(o, o->output) : judge_made(o, made));
 	if (!o->output)
 		unlink(made);
 	return status ? status : 1;
