@@ -403,6 +403,34 @@ class Faults(harness.TestCase):
                 if done.status == ERROR:
                     self.assertRegex(done.stderr, "memory.*ulimit -d", str(done))
 
+    def test_little_memory_of_its_own_control_group(self):
+        """A run says beforehand that the kernel may end it."""
+        mount, name = "/sys/fs/cgroup/memory", "memory.limit_in_bytes"
+        if not os.path.isdir(mount):
+            mount, name = "/sys/fs/cgroup", "memory.max"
+            with open(f"{mount}/cgroup.subtree_control", "w", encoding="ascii") as file:
+                file.write("+memory")
+        group = f"{mount}/proftrace-memory-{os.getpid()}"
+        os.mkdir(group)
+        try:
+            for megabytes, warned in ((64, True), (150, True), (400, False)):
+                with open(f"{group}/{name}", "w", encoding="ascii") as file:
+                    file.write(str(megabytes << 20))
+                done = self.process("sh", "-c", 'echo $$ > "$1"; shift; exec "$@"', "sh",
+                                    f"{group}/cgroup.procs", PROFTRACE, "-o", self.path("out"),
+                                    "--", program("calc-pie")).finish()
+                self.assertEqual(f"may have {megabytes} MB of memory" in done.stderr, warned,
+                                 str(done))
+        finally:
+            # Until the kernel has let go of the last process.
+            self.assertTrue(harness.poll(lambda: not self.left_in(group)))
+            os.rmdir(group)
+
+    @staticmethod
+    def left_in(group):
+        with open(f"{group}/cgroup.procs", encoding="ascii") as file:
+            return file.read()
+
     def test_killed_while_attaching(self):
         """At any moment: nothing is left, and the target goes on."""
         target = self.target("steps")

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "security/opener.h"
+#include "util/io.h"
 #include "util/log.h"
 #include "util/text.h"
 
@@ -77,23 +78,6 @@ int process__status(pid_t pid, struct process_status *st)
 	return st->tgid ? 0 : -ESRCH;
 }
 
-/* Finds the first line of a file that has `key` in it; `rest`: what follows there. */
-static bool find_line(const char *path, const char *key, char *rest, size_t size)
-{
-	FILE *f = fopen(path, "re");
-	char line[PATH_MAX];
-	const char *at = NULL;
-
-	while (f && !at && fgets(line, sizeof(line), f))
-		at = strstr(line, key);
-	if (at)
-		snprintf(rest, size, "%.*s", (int)strcspn(at + strlen(key), "\n"),
-			 at + strlen(key));
-	if (f)
-		fclose(f);
-	return at;
-}
-
 /* Whether the control group of a process is frozen, of v2 or v1, where distributions mount them. */
 static bool is_frozen(pid_t pid)
 {
@@ -108,10 +92,10 @@ static bool is_frozen(pid_t pid)
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
 		snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-		if (!find_line(path, kinds[i].membership, group, sizeof(group)))
+		if (!io__find_line(path, kinds[i].membership, group, sizeof(group)))
 			continue;
 		snprintf(path, sizeof(path), "%s%s/%s", kinds[i].mount, group, kinds[i].file);
-		if (find_line(path, kinds[i].frozen, rest, sizeof(rest)))
+		if (io__find_line(path, kinds[i].frozen, rest, sizeof(rest)))
 			return true;
 	}
 	return false;

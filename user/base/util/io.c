@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,6 +55,22 @@ int io__read_number(const char *path)
 	if (fd >= 0)
 		close(fd);
 	return n > 0 ? atoi(text) : -1;
+}
+
+bool io__find_line(const char *path, const char *key, char *rest, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	char line[PATH_MAX];
+	const char *at = NULL;
+
+	while (f && !at && fgets(line, sizeof(line), f))
+		at = strstr(line, key);
+	if (at)
+		snprintf(rest, size, "%.*s", (int)strcspn(at + strlen(key), "\n"),
+			 at + strlen(key));
+	if (f)
+		fclose(f);
+	return at;
 }
 
 int io__make(int folder, const char *name, mode_t mode)

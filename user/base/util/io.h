@@ -17,6 +17,10 @@ ssize_t io__read_up_to(int fd, void *data, size_t size);
  * such file, or it is empty. */
 int io__read_number(const char *path);
 
+/* Finds the first line of a file that has `key` in it; `rest`: what follows there, without the end
+ * of the line. */
+bool io__find_line(const char *path, const char *key, char *rest, size_t size);
+
 /* Makes a file, to be read and written, in a folder (AT_FDCWD: the current one) that may be a
  * stranger's: no link is followed. `mode` is meant as it is, whatever the umask: in a sandbox it
  * cannot be changed later. Returns the descriptor or -errno; -EEXIST: the name is taken. */

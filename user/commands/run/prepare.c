@@ -25,6 +25,7 @@
 #include "run/watch.h"
 #include "security/apart.h"
 #include "security/namespaces.h"
+#include "security/own_memory.h"
 #include "security/privilege.h"
 #include "symbol/system_calls.h"
 #include "target/adopt.h"
@@ -211,6 +212,7 @@ static int make_plan(struct run *r)
 	r->plan_opts.grows = r->plan_opts.attaches = true;
 	r->plan_opts.on_look = begin_loading;
 	r->plan_opts.ctx = r;
+	own_memory__check();
 	err = watch__new(o->share, &r->watch);
 	if (!err)
 		err = namespaces__check();
