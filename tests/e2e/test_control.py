@@ -422,6 +422,15 @@ class Outputs(harness.TestCase):
         self.assertIn("COUNT apply 5", done.stdout)
         self.assertEqual(done.status, 1, str(done))
 
+    def test_closed_stdout_is_an_error_whatever_the_command_says(self):
+        """A result that goes nowhere is an error; but one that is read to its middle is none."""
+        for redirection, status, words in ((">&-", 1, "cannot write stdout"), ("| head -c0", 7, "")):
+            script = f'{{ "$@"; echo "status $?" >&2; }} {redirection}'
+            done = self.process("sh", "-c", script, "sh", harness.PROFTRACE, "-f", "json", "-F",
+                                "main", "--", "/usr/bin/perl", "-e", "exit 7").finish()
+            self.assertIn(f"status {status}\n", done.stderr, str(done))
+            self.assertIn(words, done.stderr, str(done))
+
     def test_unwritable_path(self):
         target = self.target("steps")
         for path in ("/nonexistent/directory/out", "/proc/nothing", self.directory):
