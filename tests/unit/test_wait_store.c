@@ -174,6 +174,44 @@ static void test_lasting(void **state)
 	end(&s);
 }
 
+static unsigned int resolved;
+
+static int count_resolved(const struct code_place *at, uint32_t *function, void *ctx)
+{
+	resolved++;
+	return resolve(at, function, ctx);
+}
+
+/* All places are named after a few turns, and add up as if they had been read at once. */
+static void test_named_beforehand(void **state)
+{
+	struct stores s;
+	struct wire_wait *first, *last;
+	unsigned int named;
+
+	begin(&s);
+	s.samples.resolve = count_resolved;
+	resolved = 0;
+	first = put(0, 20, 100);
+	last = first + PLACES - 1;
+	*last = *first; /* a place of the same name */
+	for (int i = 0; i < PLACES; i++)
+		assert_int_equal(wait_store__name_some(&s.waits, &s.samples, &tables), 0);
+	named = resolved;
+	assert_true(named > 0);
+	assert_int_equal(outside_ns(&s), 200);
+	first->ns += 30;
+	last->ns += 5;
+	/* Not before the next reading: they are in the tree already. */
+	for (int i = 0; i < PLACES; i++)
+		assert_int_equal(wait_store__name_some(&s.waits, &s.samples, &tables), 0);
+	assert_int_equal(outside_ns(&s), 200);
+	assert_int_equal(wait_store__read(&s.waits, &s.samples, &tables, 0), 0);
+	assert_int_equal(outside_ns(&s), 235);
+	assert_int_equal(resolved, named);
+	end(&s);
+}
+
 #define LONG_NS WIRE_WAIT_LONG_NS
 
 /* Where not each wait is looked at, one that lasts counts as soon as it is long. */
@@ -307,6 +345,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_below_a_call),
 		cmocka_unit_test(test_lasting),
+		cmocka_unit_test(test_named_beforehand),
 		cmocka_unit_test(test_lasting_and_shared),
 		cmocka_unit_test(test_reasons),
 		cmocka_unit_test(test_wakers),

@@ -368,6 +368,8 @@ static int tick(struct run *r)
 		err = replan__tick(r, now_ns());
 	if (!err)
 		err = collect(r);
+	if (!err && r->o->interval_ns)
+		err = collector__name_some_waits(r->collector);
 	if (r->target->launch)
 		launch__let_go();
 	look_for_gone(r);

@@ -418,13 +418,21 @@ int collector__poll(struct collector *c)
 	return reclaim__when_short(c);
 }
 
-int collector__name_waits(struct collector *c)
+static int told_of_names(int err)
 {
-	int err = wait_store__read(&c->waits, &c->samples, &c->tables, 0);
-
 	if (err)
 		log_error("cannot name the places of waits: %s", strerror(-err));
 	return err;
+}
+
+int collector__name_waits(struct collector *c)
+{
+	return told_of_names(wait_store__read(&c->waits, &c->samples, &c->tables, 0));
+}
+
+int collector__name_some_waits(struct collector *c)
+{
+	return told_of_names(wait_store__name_some(&c->waits, &c->samples, &c->tables));
 }
 
 void collector__end_gone(struct collector *c, uint64_t now_ns)

@@ -142,6 +142,9 @@ uint64_t collector__weighed_ns(const struct collector *c);
  * taken, else the snapshot has calls of a time that is later. Returns 0, or -errno with one line
  * logged. */
 int collector__name_waits(struct collector *c);
+/* Looks up a few of them, for some 20 ms. Before a first snapshot that is to be on time this is
+ * called ten times a second: then the above has little left to do. Returns as that. */
+int collector__name_some_waits(struct collector *c);
 /* Fetches all samples, when none are taken any more. Returns 0, or -errno with one line logged. */
 int collector__last_samples(struct collector *c);
 /* Tracing was switched off, so no end of a wait is seen any more: those that last end `at_ns`. */

@@ -14,6 +14,10 @@
 #include "calls/profile.h"
 #include "collect/sample_store.h"
 #include "tables/bpf_tables.h"
+#include "util/clock.h"
+
+#define NAMING_PARTS 8	       /* of the table, one each time */
+#define NAMING_NS    20000000u /* for names, each time */
 
 int wait_store__init(struct wait_store *w, const struct bpf_tables *t)
 {
@@ -139,6 +143,25 @@ int wait_store__read(struct wait_store *w, struct sample_store *s, const struct 
 	for (uint32_t i = 0; !err && i < t->info.waits_cap; i++) {
 		if (state_of(&t->waits[i]) >= WIRE_WAIT_READY)
 			err = take(w, s, t, i, now_ns);
+	}
+	return err;
+}
+
+int wait_store__name_some(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t)
+{
+	uint32_t cap = t->info.waits_cap, cnt = cap / NAMING_PARTS + 1;
+	uint64_t until_ns = now_ns() + NAMING_NS;
+	int err = 0;
+
+	if (!w->seen || !s->resolve)
+		return 0;
+	for (; !err && cnt && now_ns() < until_ns; cnt--) {
+		uint32_t i = w->next < cap ? w->next : 0;
+
+		w->next = i + 1;
+		if (state_of(&t->waits[i]) >= WIRE_WAIT_READY && !w->seen[i].slept_ns &&
+		    !w->seen[i].ready_ns)
+			err = take(w, s, t, i, 0);
 	}
 	return err;
 }

@@ -23,6 +23,7 @@ struct wait_seen {
 struct wait_store {
 	struct wait_seen *seen; /* by place; NULL: none are kept */
 	uint64_t freed;		/* places */
+	uint32_t next;		/* place for wait_store__name_some() to go on at */
 };
 
 int wait_store__init(struct wait_store *w, const struct bpf_tables *t); /* 0 or -ENOMEM */
@@ -32,6 +33,10 @@ void wait_store__fini(struct wait_store *w);
  * -ENOMEM, or what the resolver returned. */
 int wait_store__read(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
 		     uint64_t now_ns);
+/* Adds what is new of places that are in no tree so far, as that looks up their names: of an eighth
+ * of the table, for some 20 ms at most. Called ten times a second, it leaves wait_store__read()
+ * little to look up. Returns as that. */
+int wait_store__name_some(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t);
 /* A few times a second: frees idle places if there are too many. Returns as that. */
 int wait_store__poll(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t);
 
