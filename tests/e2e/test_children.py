@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Children that are forked: they run the same program, and are traced until they begin another."""
 
+import collections
 import os
+import shutil
 import signal
 import socket
 import time
@@ -170,17 +172,18 @@ class Text(harness.TestCase):
         target.go()
         self.assertEqual(target.finish().status, 0)
 
-    def test_children_of_the_time_before(self):
-        """Children that are forked while proftrace begins are the target's as well."""
-        target, path = self.heated()
+    def begun_before_children(self, target):
+        """Forks children while proftrace begins. Returns the document of a run in which all of them
+        have had CPU time, and their process ids."""
         tracer = self.process("sh", "-c", 'kill -STOP $$; exec "$@"', "sh", harness.PROFTRACE, "-f",
                               "json", "-F", "hot", "-p", target.pid)
-        self.assertTrue(harness.poll(lambda: harness.stat_fields(tracer.pid)[0] == "T", harness.TIMEOUT))
+        self.assertTrue(harness.poll(lambda: harness.stat_fields(tracer.pid)[0] == "T",
+                                     harness.TIMEOUT))
         target.go()
         pids = self.pids(target)
         tracer.signal(signal.SIGCONT)
         tracer.stderr.wait_lines(harness.TRACING)
-        self.assertTrue(all(text_of(pid, path) for pid in pids))
+        self.assertTrue(all(text_of(pid, program("heated")) for pid in pids))
         since = {pid: ticks_of(pid) for pid in pids}
         self.assertTrue(harness.poll(lambda: all(ticks_of(pid) > since[pid] + 1 for pid in pids),
                                      harness.TIMEOUT), "children have no processor")
@@ -188,9 +191,19 @@ class Text(harness.TestCase):
         target.stdout.wait_lines("cool")
         target.go()
         self.assertEqual(target.finish().status, 0)
-        document = self.document(tracer.finish())
+        return self.document(tracer.finish()), pids
+
+    def test_children_of_the_time_before(self):
+        """Children that are forked while proftrace begins are the target's as well, and their calls
+        stand below what was open on their stacks."""
+        target, _ = self.heated()
+        document, pids = self.begun_before_children(target)
         called = {thread["pid"] for thread in document["threads"] if thread["calls"]}
         self.assertEqual(called, {target.pid, *pids})
+        names = {function["id"]: function["name"] for function in document["functions"]}
+        for thread in document["threads"]:
+            with self.subTest(child=thread["pid"] in pids):
+                self.assertEqual({names[node["function"]] for node in thread["calls"]}, {"_start"})
 
     def test_strangers_are_spared(self):
         """A child of somebody else's process of the same program calls it often: it gets rid of the
@@ -247,6 +260,30 @@ class Text(harness.TestCase):
         # Only the target's own calls: grow() in its main thread and in another one.
         self.assertEqual(calls, 2 * 3 * 10)
         self.assertLess(calls, true["work"])
+
+
+class Stacks(harness.TestCase):
+    def test_forked_while_the_plan_is_made(self):
+        """Their calls stand below what was open on their stacks, whenever they were forked. With a
+        /run of its own proftrace does not know yet what probes cost, and measures that between
+        loading its programs and looking at what processes have mapped."""
+        path = self.path(f"litter{os.getpid()}")
+        shutil.copy(program("litter"), path)
+        target = self.target(path)
+        tracer = self.process("unshare", "--mount", "sh", "-c",
+                              'mount -t tmpfs tmpfs /run && exec "$@"', "sh", harness.PROFTRACE,
+                              "-f", "json", "-F", "work", "-p", os.path.basename(path))
+        target.go()
+        tracer.stderr.wait_lines(harness.TRACING)
+        target.go()
+        children = target.finish().counts["work"]
+        document = self.document(tracer.finish())
+        names = {function["id"]: function["name"] for function in document["functions"]}
+        roots = [names[node["function"]] for thread in document["threads"]
+                 for node in thread["calls"]]
+        self.assertLessEqual(self.count(document, "work"), children)
+        self.assertGreater(len(roots), 0)
+        self.assertEqual(set(roots), {"_start"}, collections.Counter(roots))
 
 
 class RealPrograms(harness.TestCase):

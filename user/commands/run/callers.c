@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "attach/callers.h"
+#include "attach/life.h"
+#include "attach/tracer.h"
 #include "cli/options.h"
 #include "collect/collector.h"
 #include "plan/plan.h"
@@ -252,6 +254,20 @@ static int add_process(struct run *r, pid_t pid)
 	return err == -ENOENT || err == -ESRCH || err == -E2BIG ? 0 : err;
 }
 
+#define CHILDREN 256 /* at most; to read what one has mapped takes some 0.2 ms */
+
+/* Children that were forked before their parent's mappings were known could not inherit these. */
+static int put_children(struct run *r)
+{
+	pid_t children[CHILDREN];
+	size_t cnt = life__followed(tracer__life(r->tracer), children, CHILDREN);
+	int err = 0;
+
+	for (size_t i = 0; !err && i < cnt; i++)
+		err = add_process(r, children[i]);
+	return err;
+}
+
 static int put_processes(struct run *r)
 {
 	int err = 0;
@@ -268,6 +284,8 @@ static int put_processes(struct run *r)
 		collector__keep_paths(r->collector);
 	for (size_t i = 0; !err && i < r->target->processes_cnt; i++)
 		err = add_process(r, r->target->processes[i].pid);
+	if (!err)
+		err = put_children(r);
 	if (err)
 		log_error("cannot put unwind tables into the kernel: %s", strerror(-err));
 	return err;
