@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The clock of a run: intervals, the first of which may be shorter. */
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -77,6 +80,42 @@ static void the_first_begins_with_the_command(void **state)
 	assert_int_equal(watch__first_interval(0, HOUR), 0); /* no intervals */
 }
 
+/* The signal that ends a process which asks for its end by two of them; 0: none does. */
+static int ended_by(bool supervised, uint64_t apart_ns)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		const struct timespec pause = {.tv_nsec = apart_ns};
+
+		if (watch__new(supervised, &watch))
+			_exit(1);
+		watch__end_in_order();
+		raise(SIGINT);
+		nanosleep(&pause, NULL);
+		raise(SIGTERM);
+		_exit(watch__start(watch, &nobody, &no_fds, &(struct watch_times){0}) ||
+		      watch__next(watch) != WATCH_SIGNAL);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) || !WEXITSTATUS(status));
+	return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+static void the_second_signal_ends_us(void **state)
+{
+	assert_int_equal(ended_by(false, 200 * MS), SIGTERM);
+	assert_int_equal(ended_by(true, 200 * MS), 0);
+}
+
+/* As timeout(1) sends them, to its child and to their process group. */
+static void signals_at_once_are_one_request(void **state)
+{
+	assert_int_equal(ended_by(false, 0), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -84,6 +123,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(all_are_as_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_second_is_whole, setup, teardown),
 		cmocka_unit_test(the_first_begins_with_the_command),
+		cmocka_unit_test(the_second_signal_ends_us),
+		cmocka_unit_test(signals_at_once_are_one_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

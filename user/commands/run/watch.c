@@ -15,6 +15,7 @@
 
 #include "run/keys.h"
 #include "target/target.h"
+#include "util/clock.h"
 #include "util/io.h"
 #include "util/log.h"
 
@@ -55,6 +56,9 @@ static volatile sig_atomic_t in_order;
 /* Whoever has begun this run sees to it that it ends. */
 static volatile sig_atomic_t supervised;
 
+/* When the first signal asked for the end; 0: none has. */
+static uint64_t end_asked_ns;
+
 /* SIGHUP, as the terminal is gone, ends the run like SIGTERM: what was measured is not lost. Not
  * under nohup(1), which ignores it. */
 static bool hangup_ends;
@@ -70,22 +74,37 @@ static void catch_no_more(void)
 		signal(SIGHUP, in_order ? SIG_IGN : then);
 }
 
+/* One request may come as two signals: timeout(1), for one, sends them to its child and to their
+ * process group. What comes so soon after the first signal belongs to it. */
+#define SAME_NS 100000000ull
+
+/* Has a signal its usual effect, as soon as the handler returns. */
+static void end_at_once(int signal_number)
+{
+	catch_no_more();
+	if (!in_order)
+		io__uncreate_last();
+	raise(signal_number);
+}
+
 /* The first signal asks for the end, if there is something to end; the second one has its usual
  * effect, or, supervised, none. */
 static void on_signal(int signal_number)
 {
-	const uint64_t one = 1;
+	const uint64_t one = 1, now = now_ns();
+	uint64_t asked_ns = 0;
 	int saved = errno;
 
-	catch_no_more();
 	if (!in_order) {
-		io__uncreate_last();
-		raise(signal_number); /* comes as this returns */
-		return;
+		end_at_once(signal_number);
+	} else if (__atomic_compare_exchange_n(&end_asked_ns, &asked_ns, now, false,
+					       __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+		keys__stop(); /* before the next one */
+		if (write(stop_fd, &one, sizeof(one)) < 0)
+			end_at_once(signal_number);
+	} else if (!supervised && now > asked_ns + SAME_NS) {
+		end_at_once(signal_number);
 	}
-	keys__stop(); /* before the next one */
-	if (write(stop_fd, &one, sizeof(one)) < 0)
-		raise(signal_number);
 	errno = saved;
 }
 
@@ -141,6 +160,7 @@ int watch__new(bool by_supervisor, struct watch **out)
 		return err;
 	}
 	in_order = false;
+	end_asked_ns = 0;
 	supervised = by_supervisor;
 	/* Also where it was ignored: shells have that for the background jobs of scripts, and a
 	 * script may end its job by it (README.md); left ignored, the run would go on for good. */

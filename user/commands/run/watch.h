@@ -33,9 +33,9 @@ enum watch_event {
 int watch__new(bool supervised, struct watch **out);
 
 /* From here on SIGINT and SIGTERM end a run in order (WATCH_SIGNAL); a second one ends us at once,
- * at any time, but has no effect on a supervised run: an agent that dies sends one to a recorder
- * that it may just have told to end. Before, there is nothing that has to be undone: see prepare.c.
- */
+ * at any time, if it does not come within 0.1 s of the first. It has no effect on a supervised run:
+ * an agent that dies sends one to a recorder that it may just have told to end. Before, there is
+ * nothing that has to be undone: see prepare.c. */
 void watch__end_in_order(void);
 
 void watch__free(struct watch *w); /* accepts NULL */
