@@ -85,6 +85,12 @@ class Filters(harness.TestCase):
                                   "--", program("calc-pie"))
         self.assertIn("nothing_like_it", done.stderr, str(done))
 
+    def test_missed_name_of_a_file_that_another_filter_names(self):
+        done = self.run_proftrace("-F", "libshapes.so:shape_*", "-F", "shape_area", "-d", 0.1, "-o",
+                                  self.path("out"), "-p", self.target("shapes-linked").pid)
+        self.assertIn("no function of the program matches 'shape_area'; libshapes.so has it: "
+                      "-F 'libshapes.so:shape_area'", done.stderr)
+
     def test_names_with_commas(self):
         """Other options take lists; names of functions may have commas of their own."""
         done = self.run_proftrace("-F", "cube,fib", "--", program("calc-pie"))

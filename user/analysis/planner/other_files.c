@@ -27,21 +27,31 @@
 
 typedef void found_fn(void *ctx, const char *object, const struct symbol *sym);
 
-/* Calls `found` for each function of each file whose symbols are not loaded. */
-static void for_each_other(const struct plan *p, const struct target *t, found_fn *found, void *ctx)
+static void for_each_of(const struct symtab *tab, const char *object, found_fn *found, void *ctx)
+{
+	for (size_t i = 0; i < symtab__count(tab); i++) {
+		if (symtab__at(tab, i)->kind != SYMBOL_NOTYPE)
+			found(ctx, object, symtab__at(tab, i));
+	}
+}
+
+/* Calls `found` for each function of each file whose symbols are not loaded, and with `all` of
+ * those whose symbols are, but for the program. */
+static void for_each_other(const struct plan *p, const struct target *t, bool all, found_fn *found,
+			   void *ctx)
 {
 	for (size_t i = 0; i < p->objects_cnt; i++) {
 		const struct plan_object *obj = &p->objects[i];
+		const char *object = path_base(t->objects[i].path);
 		struct symtab *tab;
 
-		if (!obj->img || obj->tab || t->objects[i].is_main || t->objects[i].barred)
+		if (!obj->img || t->objects[i].is_main || t->objects[i].barred)
 			continue;
-		if (symtab__load_named(obj->img, &tab))
+		if (obj->tab && all)
+			for_each_of(obj->tab, object, found, ctx);
+		if (obj->tab || symtab__load_named(obj->img, &tab))
 			continue;
-		for (size_t k = 0; k < symtab__count(tab); k++) {
-			if (symtab__at(tab, k)->kind != SYMBOL_NOTYPE)
-				found(ctx, path_base(t->objects[i].path), symtab__at(tab, k));
-		}
+		for_each_of(tab, object, found, ctx);
 		symtab__free(tab);
 	}
 }
@@ -89,17 +99,20 @@ static size_t list_files(const struct search *s, char *buf, size_t size)
 	return len;
 }
 
-/* Looks for functions that match, in whatever file. */
+/* Looks for functions that match, in whatever file, or if the pattern names files in others than
+ * these. */
 static int search(struct search *s, struct filter_pattern *pattern, const struct plan *p,
-		  const struct target *t, const char *func)
+		  const struct target *t, const struct filter_pattern *missed)
 {
+	const char *func = missed->func;
+
 	*s = (struct search){.pattern = pattern};
 	/* "*" is in any file, and says nothing. */
 	if (!func[strspn(func, "*?")] || filter_pattern__parse(pattern, func))
 		return -1;
 	free(pattern->object);
 	pattern->object = NULL;
-	for_each_other(p, t, match, s);
+	for_each_other(p, t, !missed->object, match, s);
 	return 0;
 }
 
@@ -112,7 +125,7 @@ int other_files__take(const struct plan *p, const struct target *t, struct filte
 		struct search s;
 
 		if (pat->matched || pat->object || pat->region || strpbrk(pat->func, "*?[") ||
-		    search(&s, &pattern, p, t, pat->func))
+		    search(&s, &pattern, p, t, pat))
 			continue;
 		filter_pattern__clear(&pattern);
 		if (s.files_cnt != 1)
@@ -127,15 +140,15 @@ int other_files__take(const struct plan *p, const struct target *t, struct filte
 	return taken;
 }
 
-char *other_files__find(const struct plan *p, const struct target *t, const char *func, char *buf,
-			size_t size)
+char *other_files__find(const struct plan *p, const struct target *t,
+			const struct filter_pattern *missed, char *buf, size_t size)
 {
 	struct filter_pattern pattern;
 	struct search s;
 	size_t len;
 
 	*buf = '\0';
-	if (search(&s, &pattern, p, t, func))
+	if (search(&s, &pattern, p, t, missed))
 		return buf;
 	if (s.files_cnt) {
 		len = list_files(&s, buf, size);
@@ -145,7 +158,7 @@ char *other_files__find(const struct plan *p, const struct target *t, const char
 				 s.functions == 1 || !strpbrk(pattern.func, "*?[")
 					 ? "it"
 					 : "such functions",
-				 s.files[0], func);
+				 s.files[0], missed->func);
 	}
 	filter_pattern__clear(&pattern);
 	return buf;
@@ -161,7 +174,7 @@ static void offer(void *ctx, const char *object, const struct symbol *sym)
 
 void other_files__offer(const struct plan *p, const struct target *t, struct nearest *n)
 {
-	for_each_other(p, t, offer, n);
+	for_each_other(p, t, false, offer, n);
 }
 
 bool other_files__is_stripped(const struct plan *p, uint32_t object)

@@ -11,16 +11,17 @@
 #include <stdint.h>
 
 struct filter;
+struct filter_pattern;
 struct nearest;
 struct plan;
 struct target;
 
 #define OTHER_FILES_TEXT 512
 
-/* Finds mapped files with functions that the glob matches, and says the -F that means them:
+/* Finds mapped files with functions that a pattern has missed, and says the -F that means them:
  * "libc.so.6 has it: -F 'libc.so.6:malloc'". Returns `buf`, "" if none has. */
-char *other_files__find(const struct plan *p, const struct target *t, const char *func, char *buf,
-			size_t size);
+char *other_files__find(const struct plan *p, const struct target *t,
+			const struct filter_pattern *missed, char *buf, size_t size);
 
 /* Has each pattern of -F that names no object, is no glob and has matched nothing mean the single
  * mapped file that has the function: `malloc` becomes `libc.so.6:malloc`. Says so. Returns for how

@@ -155,7 +155,7 @@ static void report_function(const struct plan *p, const struct target *t,
 	char names[NEAREST_MAX * (NEAREST_NAME + 2)], text[OTHER_FILES_TEXT];
 	uint32_t at;
 
-	if (other_files__find(p, t, pat->func, text, sizeof(text))[0])
+	if (other_files__find(p, t, pat, text, sizeof(text))[0])
 		log_at(level, "no function of %s matches '%s%s%s'; %s",
 		       mapped ? pat->object ? "that file" : "the program" : "any such file", object,
 		       colon, pat->func, text);
@@ -411,8 +411,7 @@ bool unmatched__arguments(const struct plan *p, const struct target *t, const st
 		       "%s '%s': matches functions in Go only, which pass arguments in another "
 		       "way",
 		       l->option, l->text);
-	else if (!l->pattern.region &&
-		 other_files__find(p, t, l->pattern.func, text, sizeof(text))[0])
+	else if (!l->pattern.region && other_files__find(p, t, &l->pattern, text, sizeof(text))[0])
 		log_at(level, "%s '%s': no function that is traced matches; %s", l->option, l->text,
 		       text);
 	else if (nearest_names(p, NULL, l->pattern.func, l->pattern.region, names,
