@@ -87,6 +87,28 @@ class Formats(Flamegraph, harness.TestCase):
         for stack, _ in stacks:
             self.assertRegex(stack[0], r"^threads-[0-9]+/[0-9]+$")
 
+    def tree_of_forks(self, *options):
+        """(pid or number of processes, calls) of each tree of a program with three children."""
+        text, done = self.output("forks", 3, 10, options=("-f", "tree", "-F", "work", *options))
+        trees = re.findall(r"(?m)^forks  (?:pid ([0-9]+)  tid \1|([0-9]+) processes)\n"
+                           r" +CALLS .*\n +([0-9]+) .* work$", text)
+        return [(int(pid or cnt), int(calls)) for pid, cnt, calls in trees], text, done
+
+    def test_processes_are_one_tree(self):
+        trees, text, done = self.tree_of_forks()
+        calls = done.counts["work"] + done.numbers("CHILDREN")["work"]
+        self.assertEqual(trees, [(4, calls)], text)
+
+    def test_process_frames(self):
+        trees, text, done = self.tree_of_forks("--process-frames")
+        self.assertEqual(sorted(calls for _, calls in trees), [10, 10, 10, done.counts["work"]], text)
+        self.assertEqual(len({pid for pid, _ in trees}), 4, text)
+        stacks, _ = self.folded("--process-frames", "-w", "calls", "-F", "work", name="forks",
+                                args=(3, 10))
+        self.assertEqual(sorted(calls for _, calls in stacks), [10, 10, 10, done.counts["work"]])
+        for stack, _ in stacks:
+            self.assertRegex(stack[0], r"^forks-[0-9]+$")
+
     def test_names_with_semicolons_and_spaces(self):
         stacks, done = self.folded("-w", "calls", name="names", args=())
         sums = {}

@@ -119,7 +119,7 @@ static void defaults(void **state)
 	assert_false(o.list);
 	assert_null(o.sink);
 	assert_int_equal(o.sink_opts.weight, WEIGHT_WALL);
-	assert_false(o.sink_opts.thread_frames);
+	assert_false(o.sink_opts.thread_frames || o.sink_opts.process_frames);
 	assert_false(o.sink_opts.reverse || o.sink_opts.raw || o.raw);
 	assert_int_equal(o.sample_hot, 0);
 	assert_int_equal(o.min_time_ns, 0);
@@ -160,10 +160,11 @@ static void long_options(void **state)
 	ACCEPT("--pid=12", "--exec", "/bin/x", "--filter=a*", "--filter", "libc.so.6:*",
 	       "--notrace=ab", "--depth=3", "--list", "--duration=1.5", "--interval=0.25",
 	       "--format=json", "--output", "out.json", "--weight=calls", "--verbose",
-	       "--thread-frames", "--max-paths=5", "--tier=session", "--color=never");
+	       "--thread-frames", "--process-frames", "--max-paths=5", "--tier=session",
+	       "--color=never");
 	assert_all_set();
 	assert_true(o.verbose && o.sink_opts.verbose);
-	assert_true(o.sink_opts.thread_frames);
+	assert_true(o.sink_opts.thread_frames && o.sink_opts.process_frames);
 	assert_int_equal(o.max_paths, 5);
 	assert_string_equal(o.backend, "session");
 	assert_int_equal(o.color, COLOR_NEVER);
@@ -505,7 +506,7 @@ static void help(void **state)
 		"-w, --weight",	    "--thread-frames", "--color",	 "-q, --quiet",
 		"-v, --verbose",    "-V, --version",   "-h, --help",	 "CMD [ARGS...]",
 		"Usage: proftrace", "--max-overhead",  "--sample-hot",	 "--raw",
-		"--min-time",	    "--hist",	       "--reverse",
+		"--min-time",	    "--hist",	       "--reverse",	 "--process-frames",
 	};
 
 	for (int i = 0; i < 2; i++) {

@@ -3,6 +3,7 @@
 
 #include "calls/session_data.h"
 #include "calls/tree.h"
+#include "calls/estimate.h"
 #include "fixture.h"
 #include "views/merge.h"
 #include "views/prune.h"
@@ -295,6 +296,81 @@ static void test_merge_across_processes(void **state)
 	profile__free(p);
 }
 
+static void add_calls(struct profile *p, pid_t pid, pid_t tid, const char *comm)
+{
+	fixture_node(p, fixture_thread(p, pid, tid, comm), 0, 0, 1, 100, 100);
+}
+
+static const struct profile_thread *find_thread(const struct profile *p, const char *comm,
+						const char *program)
+{
+	for (size_t i = 0; i < p->threads_cnt; i++)
+		if (!strcmp(p->threads[i].comm, comm) && !strcmp(p->threads[i].program, program))
+			return &p->threads[i];
+	fail_msg("%s of %s is not there", comm, program);
+	return NULL;
+}
+
+/* Threads of two processes of a server, of another program, and of a process whose first thread was
+ * not seen. */
+static void test_merge_across_a_program(void **state)
+{
+	struct profile *p = fixture_new(), *m = NULL;
+	const struct profile_thread *t;
+
+	fixture_function(p, "f");
+	add_calls(p, 20, 21, "worker-1");
+	add_calls(p, 20, 22, "helper");
+	add_calls(p, 10, 10, "server");
+	add_calls(p, 10, 11, "worker-1");
+	add_calls(p, 10, 12, "worker-22");
+	add_calls(p, 30, 31, "worker-1");
+	add_calls(p, 30, 30, "other");
+	add_calls(p, 40, 41, "worker-9");
+	add_calls(p, 40, 42, "helper");
+	fixture_thread(p, 20, 20, "server"); /* no calls */
+	fixture_finish(p);
+	assert_int_equal(profile__merge_threads(p, MERGE_PROGRAM, &m), 0);
+	assert_int_equal(m->threads_cnt, 6);
+	t = find_thread(m, "worker-*", "server");
+	assert_int_equal(t->merged_cnt, 3);
+	assert_int_equal(t->merged_pids, 2);
+	assert_int_equal(t->pid, 10);
+	assert_int_equal(m->nodes[t->first_root].stats.calls, 3);
+	/* It may be of either program. */
+	assert_int_equal(find_thread(m, "worker-9", "")->pid, 40);
+	assert_int_equal(find_thread(m, "worker-1", "")->pid, 30);
+	/* This may be of one alone. */
+	assert_int_equal(find_thread(m, "helper", "server")->merged_pids, 2);
+	assert_int_equal(find_thread(m, "server", "")->merged_cnt, 1);
+	profile__free(m);
+	profile__free(p);
+}
+
+/* Estimates of like processes have the root of the sum of the squares of their errors. */
+static void test_merge_adds_variances(void **state)
+{
+	struct profile *p = fixture_new(), *m = NULL;
+	struct estimate e;
+
+	p->sample_period_ns = 100;
+	fixture_function(p, "f");
+	for (int i = 0; i < 2; i++) {
+		add_calls(p, 1 + i, 1 + i, "x");
+		p->nodes[1 + i].stats.burst_calls = 1000;
+		p->nodes[1 + i].stats.calls_varied = i ? 16 : 9;
+		p->nodes[1 + i].stats.varied_ns = i ? 1600 : 900;
+	}
+	fixture_finish(p);
+	assert_int_equal(profile__merge_threads(p, MERGE_PROGRAM, &m), 0);
+	assert_int_equal(m->threads_cnt, 1);
+	e = estimate__of(m, &m->nodes[m->threads[0].first_root].stats);
+	assert_int_equal(e.calls_error, 5);
+	assert_int_equal(e.cpu_error_ns, 500);
+	profile__free(m);
+	profile__free(p);
+}
+
 /* Two threads, the second one with a coroutine's stack besides, and a goroutine with the same name.
  */
 static struct profile *make_callstacks(void)
@@ -408,6 +484,8 @@ int main(void)
 		cmocka_unit_test(test_merge_within_processes),
 		cmocka_unit_test(test_merge_adds_all_figures),
 		cmocka_unit_test(test_merge_across_processes),
+		cmocka_unit_test(test_merge_across_a_program),
+		cmocka_unit_test(test_merge_adds_variances),
 		cmocka_unit_test(test_callstacks_are_joined),
 		cmocka_unit_test(test_spans_stay_beside),
 		cmocka_unit_test(test_threads_without_callstacks_stay),

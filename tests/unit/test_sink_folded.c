@@ -32,6 +32,19 @@ static void test_calls_and_thread_frames(void **state)
 	profile__free(p);
 }
 
+static void test_process_frames(void **state)
+{
+	struct sink_options opts = {.weight = WEIGHT_CALLS, .process_frames = true};
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "f");
+	for (pid_t tid = 1; tid <= 3; tid++)
+		fixture_node(p, fixture_thread(p, tid < 3 ? 1 : 3, tid, "x"), 0, 0, 1, 1, 1);
+	fixture_finish(p);
+	fixture_expect(&sink_folded, p, &opts, "x-1;f 2\nx-3;f 1\n");
+	profile__free(p);
+}
+
 /* main waits itself, leaf does nothing else. */
 static struct profile *make_waiting(void)
 {
@@ -247,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_wall),
 		cmocka_unit_test(test_calls_and_thread_frames),
+		cmocka_unit_test(test_process_frames),
 		cmocka_unit_test(test_on_and_off_cpu),
 		cmocka_unit_test(test_reverse),
 		cmocka_unit_test(test_reverse_is_summed),

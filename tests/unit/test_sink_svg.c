@@ -62,6 +62,26 @@ static void test_boxes(void **state)
 	profile__free(p);
 }
 
+static void test_process_frames(void **state)
+{
+	struct sink_options apart = {.process_frames = true};
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_function(p, "f");
+	for (pid_t pid = 7; pid <= 8; pid++)
+		fixture_node(p, fixture_thread(p, pid, pid, "worker"), 0, 0, 1, 500, 500);
+	fixture_finish(p);
+	text = fixture_write(&sink_svg, p, &wall);
+	expect_copy(text, "<title>worker (1.00 us, 100.0%)</title>");
+	free(text);
+	text = fixture_write(&sink_svg, p, &apart);
+	expect_copy(text, "<title>worker-7 (500 ns, 50.0%)</title>");
+	expect_copy(text, "<title>worker-8 (500 ns, 50.0%)</title>");
+	free(text);
+	profile__free(p);
+}
+
 static void test_shares_are_escaped(void **state)
 {
 	struct profile *p = fixture_new();
@@ -141,6 +161,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_title),
 		cmocka_unit_test(test_boxes),
+		cmocka_unit_test(test_process_frames),
 		cmocka_unit_test(test_shares_are_escaped),
 		cmocka_unit_test(test_names_are_harmless),
 		cmocka_unit_test(test_bounds),

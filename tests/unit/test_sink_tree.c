@@ -108,6 +108,81 @@ static void test_thread_frames(void **state)
 	profile__free(p);
 }
 
+/* Three processes of a program, one with two threads, and a thread of another name in two. */
+static struct profile *make_processes(void)
+{
+	struct profile *p = fixture_new();
+
+	fixture_function(p, "f");
+	for (pid_t tid = 1; tid <= 4; tid++)
+		fixture_node(p, fixture_thread(p, tid < 4 ? tid : 3, tid, "server"), 0, 0, 1,
+			     100 * tid, 100 * tid);
+	for (pid_t pid = 1; pid <= 2; pid++)
+		fixture_node(p, fixture_thread(p, pid, 9 + pid, "log"), 0, 0, 1, 0, 0);
+	fixture_finish(p);
+	return p;
+}
+
+#define PROCESSES_FOOTER                                                   \
+	"entered 6 = returned 6 + unwound 0 + open 0; lost 0, dropped 0\n" \
+	"0 ns, 1 of 1 probed functions called\n"                           \
+	"CPU time of calls by process: 70.0% server 3, 20.0% 2, 10.0% 1"
+
+static void test_processes_are_merged(void **state)
+{
+	struct profile *p = make_processes();
+
+	fixture_expect(&sink_tree, p, &plain,
+		       "server  3 processes, 4 threads\n" COLUMNS
+		       "        4  1.00 us  1.00 us  1.00 us  100.0%  f\n"
+		       "\n"
+		       "log  2 processes of server\n" COLUMNS
+		       "        2     0 ns     0 ns     0 ns       -  f\n"
+		       "\n" PROCESSES_FOOTER " (--process-frames: a tree of each)\n");
+	profile__free(p);
+}
+
+static void test_process_frames(void **state)
+{
+	struct sink_options opts = {.process_frames = true};
+	struct profile *p = make_processes();
+
+	fixture_expect(
+		&sink_tree, p, &opts,
+		"server  pid 3  2 threads\n" COLUMNS
+		"        2   700 ns   700 ns   700 ns  100.0%  f\n"
+		"\n"
+		"server  pid 2  tid 2\n" COLUMNS "        1   200 ns   200 ns   200 ns  100.0%  f\n"
+		"\n"
+		"server  pid 1  tid 1\n" COLUMNS "        1   100 ns   100 ns   100 ns  100.0%  f\n"
+		"\n"
+		"log  pid 1  tid 10\n" COLUMNS "        1     0 ns     0 ns     0 ns       -  f\n"
+		"\n"
+		"log  pid 2  tid 11\n" COLUMNS "        1     0 ns     0 ns     0 ns       -  f\n"
+		"\n" PROCESSES_FOOTER "\n");
+	profile__free(p);
+}
+
+/* The goroutines of several processes are a tree beside that of their threads. */
+static void test_goroutines_of_processes(void **state)
+{
+	struct profile *p = fixture_new();
+	char *text;
+
+	fixture_function(p, "f");
+	for (uint32_t i = 0; i < 4; i++) {
+		fixture_thread(p, 1 + i / 2, i < 3 ? 0 : 2, "server");
+		p->threads[i].goroutine = i < 3 ? 5 + i : 0;
+		fixture_node(p, i, 0, 0, 1, 100 * (4 - i), 100);
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_ptr_equal(strstr(text, "server  2 processes, 3 goroutines\n"), text);
+	assert_non_null(strstr(text, "\nserver  pid 2  tid 2\n"));
+	free(text);
+	profile__free(p);
+}
+
 static void test_empty(void **state)
 {
 	struct profile *p = fixture_new();
@@ -698,6 +773,9 @@ int main(void)
 		cmocka_unit_test(test_color),
 		cmocka_unit_test(test_threads_are_merged),
 		cmocka_unit_test(test_thread_frames),
+		cmocka_unit_test(test_processes_are_merged),
+		cmocka_unit_test(test_process_frames),
+		cmocka_unit_test(test_goroutines_of_processes),
 		cmocka_unit_test(test_empty),
 		cmocka_unit_test(test_empty_with_drops),
 		cmocka_unit_test(test_all_lost),

@@ -98,6 +98,7 @@ bool option_check__suits(enum verb verb, int key)
 	case OPT_BY:
 	case OPT_REVERSE:
 	case OPT_HIST:
+	case OPT_PROCESS_FRAMES:
 	case OPT_THREAD_FRAMES:
 		return verb == VERB_TRACE || verb == VERB_REPORT;
 	default:

@@ -11,6 +11,7 @@
 /* Options without a letter. */
 enum option_key {
 	OPT_COLOR = 256,
+	OPT_PROCESS_FRAMES,
 	OPT_THREAD_FRAMES,
 	OPT_MAX_PATHS,
 	OPT_TIER,

@@ -493,6 +493,9 @@ static error_t parse_result(struct options *o, int key, char *arg)
 	case OPT_NO_PAGER:
 		o->no_pager = true;
 		return 0;
+	case OPT_PROCESS_FRAMES:
+		o->sink_opts.process_frames = true;
+		return 0;
 	case OPT_THREAD_FRAMES:
 		o->sink_opts.thread_frames = true;
 		return 0;

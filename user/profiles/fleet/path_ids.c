@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "calls/profile.h"
+#include "calls/thread_kind.h"
 #include "calls/walk.h"
 #include "util/hash.h"
 #include "views/merge.h"
@@ -106,13 +107,10 @@ void path_ids__clear(struct path_ids *ids)
 
 void thread_kind(char *comm)
 {
-	size_t len = strlen(comm), digits = 0;
+	size_t len = thread_kind__len(comm);
 
-	while (digits < len && comm[len - 1 - digits] >= '0' && comm[len - 1 - digits] <= '9')
-		digits++;
-	if (!digits || digits == len || !strchr("-_:/# ", comm[len - 1 - digits]))
-		return;
-	memcpy(comm + len - digits, "#", 2);
+	if (comm[len])
+		memcpy(comm + len, "#", 2);
 }
 
 int merge_kinds(struct profile *p, struct profile **out)

@@ -22,6 +22,12 @@ char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN])
 	return buf;
 }
 
+char *process__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN])
+{
+	snprintf(buf, THREAD_NAME_LEN, "%s%s-%d", t->spans ? SPANS_OF : "", t->comm, t->pid);
+	return buf;
+}
+
 uint64_t thread__number(const struct profile_thread *t)
 {
 	return t->goroutine ? t->goroutine : (uint64_t)t->tid;

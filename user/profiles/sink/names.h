@@ -20,6 +20,9 @@ struct profile_thread;
  * title, if it has one. */
 char *thread__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN]);
 
+/* "comm-pid", for all threads of that name in its process, in `buf`, which it returns. */
+char *process__name(const struct profile_thread *t, char buf[THREAD_NAME_LEN]);
+
 /* The number by which a process knows it: a goroutine is on no thread for long. */
 uint64_t thread__number(const struct profile_thread *t);
 

@@ -16,11 +16,12 @@ enum weight { WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS };
 
 struct sink_options {
 	enum weight weight;
-	bool thread_frames; /* folded: begin with comm-pid/tid, or the title; tree: one tree a
-			       thread */
-	bool color;	    /* ANSI colours */
-	bool verbose;	    /* tree, flat: leave nothing out */
-	size_t columns;	    /* formats for people: lines may be so long; 0: any length */
+	bool thread_frames;  /* folded: begin with comm-pid/tid, or the title; tree: one tree a
+				thread */
+	bool process_frames; /* folded: begin with comm-pid; tree: apart by process */
+	bool color;	     /* ANSI colours */
+	bool verbose;	     /* tree, flat: leave nothing out */
+	size_t columns;	     /* formats for people: lines may be so long; 0: any length */
 	/* Their prose may, where tables may be longer (-v); 0: any length. */
 	size_t prose_columns;
 	bool interval;	    /* one of several profiles on one stream (-i) */

@@ -14,7 +14,6 @@
 #include "top/sessions_view.h"
 #include "top/state.h"
 #include "util/text.h"
-#include "views/merge.h"
 
 #define NAME_MIN    20 /* columns of a name; for it, others are left out */
 #define NAME_USUAL  40 /* what is more is the history's */
@@ -219,11 +218,10 @@ static void draw_text(struct top *t, struct canvas *c, const char *text)
 	t->lines = lines;
 }
 
-/* The tree as -f tree has it, of all threads of a kind together. */
+/* The tree as -f tree has it. */
 static int draw_tree(struct top *t, struct canvas *c)
 {
 	struct sink_options opts = {.columns = c->columns};
-	struct profile *merged = NULL;
 	char *text = NULL;
 	size_t len;
 	FILE *out;
@@ -231,17 +229,13 @@ static int draw_tree(struct top *t, struct canvas *c)
 
 	if (!t->shown)
 		return 0;
-	err = profile__merge_threads(t->shown, MERGE_COMM, &merged);
-	if (err)
-		return err;
 	out = open_memstream(&text, &len);
-	err = out ? sink_tree.write(merged, &opts, out) : -ENOMEM;
+	err = out ? sink_tree.write(t->shown, &opts, out) : -ENOMEM;
 	if (out && fclose(out))
 		err = -ENOMEM;
 	if (!err)
 		draw_text(t, c, text);
 	free(text);
-	profile__free(merged);
 	return err;
 }
 

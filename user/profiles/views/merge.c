@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A thousand workers that do the same are one tree to a reader. Threads are sorted into groups;
- * then each path of each thread is looked up in its group, step by step from the outermost call.
+ * A thousand workers that do the same are one tree to a reader, whether they are threads or
+ * processes. Threads are sorted into groups; then each path of each thread is looked up in its
+ * group, step by step from the outermost call.
  */
 #include "views/merge.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@
 #include "calls/path_map.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
+#include "calls/thread_kind.h"
 #include "calls/tree.h"
 #include "calls/walk.h"
 
@@ -21,13 +24,24 @@ struct merge {
 	const struct profile *from;
 	struct profile *to;
 	enum merge_by by;
-	uint32_t *order; /* threads with calls, those of a group side by side */
+	const char **programs; /* by thread: name of its process's first thread; "": not known */
+	uint32_t *order;       /* threads with calls, those of a group side by side */
 	size_t order_cnt;
 	uint32_t *merged; /* by node of `from`: its node in `to` */
 	struct path_map map;
 };
 
 #define COMPARE(a, b) ((a) > (b) ? 1 : -((a) < (b)))
+
+static int compare_kinds(const struct profile_thread *x, const struct profile_thread *y)
+{
+	size_t x_len = thread_kind__len(x->comm), y_len = thread_kind__len(y->comm);
+	int order = strncmp(x->comm, y->comm, x_len < y_len ? x_len : y_len);
+
+	if (!order)
+		order = COMPARE(x_len, y_len);
+	return order ? order : COMPARE(!!x->comm[x_len], !!y->comm[y_len]);
+}
 
 static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
 {
@@ -36,10 +50,13 @@ static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
 
 	if (m->by == MERGE_CALLSTACKS)
 		return identity__compare_threads(x, y);
-	order = strncmp(x->comm, y->comm, sizeof(x->comm));
+	order = m->by == MERGE_COMM ? strncmp(x->comm, y->comm, sizeof(x->comm))
+				    : compare_kinds(x, y);
+	if (!order && m->by == MERGE_PROGRAM)
+		order = strcmp(m->programs[a], m->programs[b]);
 	if (!order && m->by == MERGE_PROCESS)
 		order = COMPARE(x->pid, y->pid);
-	if (!order && m->by == MERGE_PROCESS)
+	if (!order && m->by != MERGE_COMM)
 		order = COMPARE(!!x->goroutine, !!y->goroutine);
 	if (!order)
 		order = COMPARE(x->spans, y->spans);
@@ -55,6 +72,9 @@ static int compare_threads(const void *a, const void *b, void *merge)
 	/* A thread's own stack comes first: its name is kept up to date. */
 	if (!order && m->by == MERGE_CALLSTACKS)
 		order = COMPARE(m->from->threads[x].callstack_ns, m->from->threads[y].callstack_ns);
+	/* Processes are counted where one thread of a group is of another than that before it. */
+	if (!order && m->by == MERGE_PROGRAM)
+		order = COMPARE(m->from->threads[x].pid, m->from->threads[y].pid);
 	return order ? order : COMPARE(x, y);
 }
 
@@ -67,6 +87,69 @@ static void sort_threads(struct merge *m)
 			m->order[m->order_cnt++] = i;
 	if (m->order_cnt)
 		qsort_r(m->order, m->order_cnt, sizeof(*m->order), compare_threads, m);
+}
+
+/* Orders threads by process, first threads first. */
+static int compare_pids(const void *a, const void *b, void *merge)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct profile_thread *threads = ((const struct merge *)merge)->from->threads;
+	int order = COMPARE(threads[x].pid, threads[y].pid);
+
+	if (!order)
+		order = COMPARE(threads[x].pid != threads[x].tid, threads[y].pid != threads[y].tid);
+	return order ? order : COMPARE(x, y);
+}
+
+/* Orders threads by kind, then by program, unknown programs first. */
+static int compare_programs(const void *a, const void *b, void *merge)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct merge *m = merge;
+	int order = compare_kinds(&m->from->threads[x], &m->from->threads[y]);
+
+	return order ? order : strcmp(m->programs[x], m->programs[y]);
+}
+
+/* Of threads of one kind, order[begin] up to order[end - 1], those whose program is not known take
+ * that of the others, if these have only one. */
+static void guess_programs(struct merge *m, size_t begin, size_t end)
+{
+	const char *last = m->programs[m->order[end - 1]];
+	size_t known = begin;
+
+	while (known < end && !*m->programs[m->order[known]])
+		known++;
+	if (known == end || strcmp(m->programs[m->order[known]], last) != 0)
+		return;
+	while (known > begin)
+		m->programs[m->order[--known]] = last;
+}
+
+static void find_programs(struct merge *m)
+{
+	const struct profile_thread *threads = m->from->threads;
+	size_t cnt = m->from->threads_cnt, i, begin = 0;
+
+	for (i = 0; i < cnt; i++)
+		m->order[i] = i;
+	if (cnt)
+		qsort_r(m->order, cnt, sizeof(*m->order), compare_pids, m);
+	for (i = 0; i < cnt; i++) {
+		const struct profile_thread *t = &threads[m->order[i]];
+
+		m->programs[m->order[i]] = t->pid == t->tid ? t->comm : "";
+		if (i && t->pid != t->tid && threads[m->order[i - 1]].pid == t->pid)
+			m->programs[m->order[i]] = m->programs[m->order[i - 1]];
+	}
+	if (cnt)
+		qsort_r(m->order, cnt, sizeof(*m->order), compare_programs, m);
+	for (i = 1; i <= cnt; i++) {
+		if (i < cnt && !compare_kinds(&threads[m->order[begin]], &threads[m->order[i]]))
+			continue;
+		guess_programs(m, begin, i);
+		begin = i;
+	}
 }
 
 /* Adds a node of `from` to thread `group` of `to`; its parent has been added before. */
@@ -90,6 +173,24 @@ static void merge_node(struct merge *m, uint32_t node, uint32_t group)
 	m->merged[node] = *into;
 }
 
+/* Counts order[i] as one of the threads and processes that `group` is made of. */
+static void count_thread(const struct merge *m, size_t i, struct profile_thread *group)
+{
+	const struct profile_thread *t = &m->from->threads[m->order[i]];
+	bool first = !group->merged_cnt;
+
+	group->merged_cnt += t->merged_cnt ? t->merged_cnt : 1;
+	if (m->by == MERGE_COMM)
+		return;
+	if (strcmp(group->comm, t->comm) != 0)
+		snprintf(group->comm, sizeof(group->comm), "%.*s*", (int)thread_kind__len(t->comm),
+			 t->comm);
+	if (t->pid && (first || t->pid != m->from->threads[m->order[i - 1]].pid))
+		group->merged_pids++;
+	if (m->by == MERGE_PROGRAM && group->merged_pids > 1)
+		snprintf(group->program, sizeof(group->program), "%s", m->programs[m->order[i]]);
+}
+
 static void merge_all(struct merge *m)
 {
 	struct profile *to = m->to;
@@ -105,8 +206,7 @@ static void merge_all(struct merge *m)
 			to->threads[to->threads_cnt++].merged_cnt = 0;
 		}
 		if (m->by != MERGE_CALLSTACKS)
-			to->threads[to->threads_cnt - 1].merged_cnt +=
-				t->merged_cnt ? t->merged_cnt : 1;
+			count_thread(m, i, &to->threads[to->threads_cnt - 1]);
 		while (walk__next(&w))
 			if (w.entering)
 				merge_node(m, w.node, to->threads_cnt - 1);
@@ -126,7 +226,8 @@ static int merge_alloc(struct merge *m)
 	to->nodes_cnt = 1;
 	m->order = calloc(from->threads_cnt + 1, sizeof(*m->order));
 	m->merged = calloc(from->nodes_cnt + 1, sizeof(*m->merged));
-	if (!to->threads || !to->nodes || !m->order || !m->merged)
+	m->programs = calloc(from->threads_cnt + 1, sizeof(*m->programs));
+	if (!to->threads || !to->nodes || !m->order || !m->merged || !m->programs)
 		return -ENOMEM;
 	return path_map__init(&m->map, from->nodes_cnt);
 }
@@ -139,12 +240,15 @@ int profile__merge_threads(const struct profile *p, enum merge_by by, struct pro
 	err = merge_alloc(&m);
 	if (err)
 		goto out;
+	if (by == MERGE_PROGRAM)
+		find_programs(&m);
 	sort_threads(&m);
 	merge_all(&m);
 	err = profile__connect(m.to);
 out:
 	path_map__fini(&m.map);
 	free(m.order);
+	free(m.programs);
 	free(m.merged);
 	if (err)
 		profile__free(m.to);

@@ -7,14 +7,18 @@ struct profile;
 /* Spans stay apart from calls in any case. */
 enum merge_by {
 	MERGE_COMM,	  /* all that have the same comm */
-	MERGE_PROCESS,	  /* the same comm and pid; goroutines and threads apart */
+	MERGE_PROGRAM,	  /* of one kind, in processes whose first threads have the same comm;
+			     goroutines and threads apart */
+	MERGE_PROCESS,	  /* of one kind, in one process; likewise */
 	MERGE_CALLSTACKS, /* the call stacks of one thread, or of one goroutine */
 };
 
 /* Makes one thread of all that are alike: costs of equal paths are summed; single calls do not
  * go along, as what has run side by side does not nest. Threads without calls are left out; merged
- * threads are in the order of what they were merged by. Needs profile__connect(); *out is linked,
- * and its functions keep the stats they have in `p`. Returns 0 or -errno. The caller frees *out. */
+ * threads are in the order of what they were merged by. Threads are of one kind if their names
+ * differ by a number at the end at most (worker-1 and worker-17 are then "worker-*"). Needs
+ * profile__connect(); *out is linked, and its functions keep the stats they have in `p`. Returns 0
+ * or -errno. The caller frees *out. */
 int profile__merge_threads(const struct profile *p, enum merge_by by, struct profile **out);
 
 /* A thread with several stacks is recorded as several, its call stacks. Makes one thread of them,

@@ -30,9 +30,10 @@ static void print_line(const struct folded_stack *s, const struct diff_figures *
 static int write_thread(const struct diff *d, const struct profile_thread *t, enum weight weight,
 			struct folded_stack *s, FILE *out)
 {
+	static const struct sink_options by_comm;
 	const struct profile *both = d->both;
 	struct walk w = walk__from(both, t->first_root);
-	int err = folded_stack__begin(s, t, false);
+	int err = folded_stack__begin(s, t, &by_comm);
 
 	while (!err && walk__next(&w) && !ferror_unlocked(out)) {
 		if (!w.entering) {

@@ -10,6 +10,7 @@
 
 #include "calls/profile.h"
 #include "sink/names.h"
+#include "sink/sink.h"
 #include "util/array.h"
 #include "util/utf8.h"
 
@@ -74,10 +75,12 @@ static int reserve(struct folded_stack *s, const char *name)
 	return 0;
 }
 
-int folded_stack__begin(struct folded_stack *s, const struct profile_thread *t, bool thread_frames)
+int folded_stack__begin(struct folded_stack *s, const struct profile_thread *t,
+			const struct sink_options *opts)
 {
-	const char *name = thread_frames && *t->title ? t->title : t->comm;
-	bool numbered = thread_frames && !*t->title;
+	bool titled = opts->thread_frames && *t->title;
+	bool numbered = opts->thread_frames && !titled;
+	const char *name = titled ? t->title : t->comm;
 	int err;
 
 	s->len = 0;
@@ -87,13 +90,15 @@ int folded_stack__begin(struct folded_stack *s, const struct profile_thread *t, 
 		err = ARRAY_RESERVE(&s->ends, s->ends_len, &s->ends_cap);
 	if (err)
 		return err;
-	if (t->spans && !(thread_frames && *t->title))
+	if (t->spans && !titled)
 		s->len = sprintf(s->path, "%s", SPANS_OF);
 	s->len += sanitize(name, s->path + s->len);
 	if (numbered && t->goroutine)
 		s->len += sprintf(s->path + s->len, "-%d/goroutine_%" PRIu64, t->pid, t->goroutine);
 	else if (numbered)
 		s->len += sprintf(s->path + s->len, "-%d/%d", t->pid, t->tid);
+	else if (opts->process_frames && t->pid)
+		s->len += sprintf(s->path + s->len, "-%d", t->pid);
 	s->ends[s->ends_len++] = s->len;
 	return 0;
 }

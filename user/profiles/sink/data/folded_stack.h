@@ -4,10 +4,10 @@
 #ifndef PROFTRACE_SINK_DATA_FOLDED_STACK_H
 #define PROFTRACE_SINK_DATA_FOLDED_STACK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 struct profile_thread;
+struct sink_options;
 
 /* The line up to the current frame. Zero to begin with. */
 struct folded_stack {
@@ -17,9 +17,10 @@ struct folded_stack {
 	size_t ends_len, ends_cap;
 };
 
-/* Leaves the root alone: the thread's name, with its numbers if `thread_frames`. Returns 0 or
- * -ENOMEM. */
-int folded_stack__begin(struct folded_stack *s, const struct profile_thread *t, bool thread_frames);
+/* Leaves the root alone: the thread's name, with its numbers if the options ask for these. Returns
+ * 0 or -ENOMEM. */
+int folded_stack__begin(struct folded_stack *s, const struct profile_thread *t,
+			const struct sink_options *opts);
 
 /* Adds a frame of that name, which may be NULL. Returns 0 or -ENOMEM. */
 int folded_stack__push(struct folded_stack *s, const char *name);

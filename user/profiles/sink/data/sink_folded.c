@@ -38,7 +38,7 @@ static int write_reversed(const struct profile *p, const struct profile_thread *
 			  const struct sink_options *opts, struct folded_stack *s, FILE *out)
 {
 	struct walk w = walk__from(p, t->first_root);
-	int err = folded_stack__begin(s, t, opts->thread_frames);
+	int err = folded_stack__begin(s, t, opts);
 
 	while (!err && walk__next(&w) && !ferror_unlocked(out)) {
 		uint64_t value = weigh(&p->nodes[w.node].stats, opts->weight);
@@ -56,7 +56,7 @@ static int write_thread(const struct profile *p, const struct profile_thread *t,
 			const struct sink_options *opts, struct folded_stack *s, FILE *out)
 {
 	struct walk w = walk__from(p, t->first_root);
-	int err = folded_stack__begin(s, t, opts->thread_frames);
+	int err = folded_stack__begin(s, t, opts);
 
 	while (!err && walk__next(&w) && !ferror_unlocked(out)) {
 		const struct profile_node *n = &p->nodes[w.node];
@@ -81,7 +81,8 @@ static int write_folded(const struct profile *p, const struct sink_options *opts
 	int err;
 
 	if (!opts->thread_frames) {
-		err = profile__merge_threads(p, MERGE_COMM, &merged);
+		err = profile__merge_threads(p, opts->process_frames ? MERGE_PROCESS : MERGE_COMM,
+					     &merged);
 		if (err)
 			return err;
 		p = merged;

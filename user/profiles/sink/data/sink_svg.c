@@ -274,13 +274,15 @@ static size_t count_boxes(struct graph *g)
 static void draw_thread(struct graph *g, const struct profile_thread *t, double *from)
 {
 	struct walk w = walk__from(g->p, t->first_root);
-	char name[THREAD_NAME_LEN];
+	char name[THREAD_NAME_LEN] = "";
 	struct box thread = {.name = t->comm, .from = *from, .row = 1};
 
 	for (uint32_t n = t->first_root; n; n = g->p->nodes[n].next_sibling)
 		thread.weight += g->weights[n];
 	if (g->opts->thread_frames)
 		thread.name = thread__name(t, name);
+	else if (g->opts->process_frames && t->pid)
+		thread.name = process__name(t, name);
 	if (!*thread.name)
 		thread.name = "[unknown]";
 	if (thread.weight >= g->least)
@@ -391,7 +393,8 @@ static int write_svg(const struct profile *p, const struct sink_options *opts, F
 
 	profile__title(p, g.title, sizeof(g.title));
 	if (!opts->thread_frames) {
-		err = profile__merge_threads(p, MERGE_COMM, &merged);
+		err = profile__merge_threads(p, opts->process_frames ? MERGE_PROCESS : MERGE_COMM,
+					     &merged);
 		if (err)
 			return err;
 		g.p = merged;

@@ -16,6 +16,7 @@ struct sink_options;
 
 struct printer {
 	const struct profile *profile;
+	const struct profile *unmerged; /* what `profile` was merged of; NULL: nothing was merged */
 	const struct sink_options *opts;
 	FILE *out;
 	struct listing *listing; /* of rows' functions; NULL: none. Freed by printer__fini() */

@@ -59,22 +59,36 @@ static struct calls_columns calls_columns(const struct printer *pr, const struct
 	return c;
 }
 
+/* "14 processes", and of which program if the threads have another name. */
+static void print_processes(struct printer *pr, const struct profile_thread *t)
+{
+	char program[4 * sizeof(t->program)], cnt[32];
+
+	fprintf(pr->out, "  %s processes", text_count(t->merged_pids, cnt, sizeof(cnt)));
+	if (*t->program && strcmp(t->program, t->comm) != 0)
+		fprintf(pr->out, " of %s", text_escape(t->program, program, sizeof(program)));
+	fputs(t->merged_cnt > t->merged_pids || t->goroutine ? ", " : "", pr->out);
+}
+
 static void print_heading(const struct drawing *d, const struct profile_thread *t)
 {
 	struct printer *pr = d->pr;
+	bool processes = t->merged_pids > 1;
 	char comm[4 * sizeof(t->comm)], cnt[32];
 
 	text_escape(t->comm, comm, sizeof(comm));
 	fprintf(pr->out, "%s%s%s", printer__style(pr, STYLE_BOLD), *comm ? comm : "[unknown]",
 		printer__style(pr, STYLE_PLAIN));
-	if (t->pid)
+	if (processes)
+		print_processes(pr, t);
+	else if (t->pid)
 		fprintf(pr->out, "  pid %d  ", t->pid);
 	text_count(t->merged_cnt > 1 ? t->merged_cnt : t->goroutine, cnt, sizeof(cnt));
-	if (t->merged_cnt > 1)
+	if (t->merged_cnt > (processes && !t->goroutine ? t->merged_pids : 1))
 		fprintf(pr->out, "%s %s", cnt, t->goroutine ? "goroutines" : "threads");
 	else if (t->goroutine)
 		fprintf(pr->out, "goroutine %s", cnt);
-	else if (t->pid)
+	else if (t->pid && !processes)
 		fprintf(pr->out, "tid %d", t->tid);
 	fputs(t->spans ? ", spans\n" : "\n", pr->out);
 	fprintf(pr->out, "%s%*s%*s%s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n",
@@ -331,10 +345,12 @@ static int write_tree(const struct profile *p, const struct sink_options *opts, 
 	int err;
 
 	if (!opts->thread_frames) {
-		err = profile__merge_threads(p, MERGE_PROCESS, &merged);
+		err = profile__merge_threads(
+			p, opts->process_frames ? MERGE_PROCESS : MERGE_PROGRAM, &merged);
 		if (err)
 			return err;
 		pr.profile = merged;
+		pr.unmerged = p;
 	}
 	stream__begin();
 	printer__interval(&pr);
