@@ -448,6 +448,38 @@ static void test_waits_in_chains(void **state)
 	profile__free(p);
 }
 
+/* In a long tree more of the kernel's code is left out than of the program's, but not why it waits:
+ * the wait is a hundredth of the tree, the others a quarter of that. */
+static void test_reasons_of_waits_stay(void **state)
+{
+	static const char *const names[] = {"main", "[epoll_wait]", "[poll]"};
+	static const char *const modules[] = {NULL, "[kernel]", "[waits]"};
+	struct profile *p = fixture_new();
+	uint32_t root, n;
+	char *text;
+
+	p->sample_period_ns = 100000;
+	fixture_thread(p, 1, 1, "x");
+	for (uint32_t i = 0; i < 3; i++) {
+		fixture_function(p, names[i]);
+		if (modules[i])
+			p->functions[i].module = modules[i];
+	}
+	root = fixture_node(p, 0, 0, 0, 1, 10000000000, 4900000000);
+	n = fixture_node(p, 0, root, 1, 0, 100000000, 0);
+	p->nodes[n].stats.off_ns = 100000000;
+	n = fixture_node(p, 0, n, 2, 0, 100000000, 100000000);
+	p->nodes[n].stats.off_ns = p->nodes[n].stats.off_self_ns = 100000000;
+	for (uint32_t i = 0; i < 200; i++)
+		fixture_node(p, 0, root, fixture_function(p, "often"), 1, 25000000, 25000000);
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "├─[epoll_wait] › [poll]\n"));
+	assert_non_null(strstr(text, "└─… 200 more paths\n"));
+	free(text);
+	profile__free(p);
+}
+
 /* Reasons of waits below the tree: two locks, "[lock a]" and "[lock b]", are one reason. */
 static void test_reasons_of_waits(void **state)
 {
@@ -786,6 +818,7 @@ int main(void)
 		cmocka_unit_test(test_samples_in_chains),
 		cmocka_unit_test(test_waits_in_chains),
 		cmocka_unit_test(test_reasons_of_waits),
+		cmocka_unit_test(test_reasons_of_waits_stay),
 		cmocka_unit_test(test_roots_in_a_chain),
 		cmocka_unit_test(test_waiting_hides_no_work),
 		cmocka_unit_test(test_waits_may_be_estimates),

@@ -47,11 +47,15 @@ static bool in_kernel(const struct builder *b, uint32_t node)
 	return module && !strcmp(module, "[kernel]");
 }
 
+static bool is_wait(const struct builder *b, uint32_t node)
+{
+	return function__is_wait(&b->p->functions[b->p->nodes[node].function]);
+}
+
 /* Whether the program itself has stopped there: the kernel runs for it, or nobody does. */
 static bool outside_program(const struct builder *b, uint32_t node)
 {
-	return in_kernel(b, node) ||
-	       function__is_wait(&b->p->functions[b->p->nodes[node].function]);
+	return in_kernel(b, node) || is_wait(b, node);
 }
 
 /* Threads that do nothing but wait, as most of a pool's, have nearly all the time of a tree that
@@ -106,11 +110,12 @@ static bool is_chance(const struct builder *b, uint32_t node)
 }
 
 /* Whether it and its later siblings, which one row is for, are all cheap. Those below a function of
- * the kernel are all the kernel's. */
+ * the kernel are all the kernel's, or tell why it waits, which matters more. */
 static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 {
 	uint32_t parent = b->p->nodes[node].parent;
-	uint32_t factor = b->sampled && parent && in_kernel(b, parent) ? KERNEL_FACTOR : 1;
+	bool kernel = b->sampled && parent && in_kernel(b, parent) && !is_wait(b, node);
+	uint32_t factor = kernel ? KERNEL_FACTOR : 1;
 
 	if (!b->divisor || level > LEVEL_MAX)
 		return b->divisor;
