@@ -14,7 +14,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 PROGRAMS     := $(BUILD)/programs
 PROGRAM_C    := $(CC) -std=gnu11 -O2 -fno-optimize-sibling-calls -Wall -Wextra -Wno-unused-parameter
 PROGRAM_CXX  := g++ -std=gnu++17 -O2 -fno-optimize-sibling-calls -Wall -Wextra
-PLAIN        := recursion threads longjmp exits exec forks forest heated signals cold aliases coroutine timing steps stacks disarm \
+PLAIN        := recursion threads longjmp exits exec forks forest numbered heated signals cold aliases coroutine timing steps stacks disarm \
 		preempt cleanup altstack fibers nested_handlers seccomp forkstorm pidreuse dlloop late jobs plugin_host pace \
 		spawns own_switch redzone many backtraces asan sandbox hot requests tagged regions probes region_host sleepers \
 		region_values patched spans own_jumps asks_parent missing chain causes \

@@ -99,6 +99,13 @@ class Formats(Flamegraph, harness.TestCase):
         calls = done.counts["work"] + done.numbers("CHILDREN")["work"]
         self.assertEqual(trees, [(4, calls)], text)
 
+    def test_numbered_threads_are_one_tree(self):
+        text, done = self.output("numbered", 2, 3, options=("-f", "tree", "-F", "work"))
+        for heading, calls in (("worker-*  2 processes of numbered, 6 threads", 60),
+                               ("numbered  2 processes", 2)):
+            self.assertRegex(text, rf"(?m)^{re.escape(heading)}\n +CALLS .*\n +{calls} .* work\n$")
+        self.assertEqual(done.counts, {"work": 62})
+
     def test_process_frames(self):
         trees, text, done = self.tree_of_forks("--process-frames")
         self.assertEqual(sorted(calls for _, calls in trees), [10, 10, 10, done.counts["work"]], text)

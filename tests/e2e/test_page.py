@@ -222,6 +222,20 @@ class Tables(Case):
         self.browser.click("#scope option[value='1']")
         self.assertEqual(self.names("tree-grid"), ["prog-100/101", "main", "work", "leaf(int)"])
 
+    def test_like_threads_are_together(self):
+        """Those whose names differ by a number, and those of several processes."""
+        path = self.path("numbered.html")
+        done = self.run_proftrace("-F", "work", "-o", path, "--", program("numbered"), 2, 3)
+        self.assertEqual(done.status, 0, str(done))
+        self.browser.open(path)
+        self.show("tree")
+        self.browser.run("document.querySelector('#tree-grid').focus()")
+        self.browser.press("END", "ARROW_RIGHT", "HOME", "ARROW_RIGHT")
+        self.assertEqual({row["name"] for row in self.rows("tree-grid") if row["level"] == 1},
+                         {"numbered (2 processes)", "worker-* (2 processes, 6 threads)"})
+        self.assertEqual(sorted(number(row["cells"][1][0]) for row in self.rows("tree-grid")
+                                if row["name"] == "work"), [2, 60])
+
     def test_spans_are_beside_calls(self):
         """Spans are not among the calls of threads of the same name, and are no more threads."""
         self.open("spans", view="tree")

@@ -103,7 +103,7 @@ function threadName(t) {
 
 // Paths are in the order of a walk, thread after thread: [first, end) are a thread's.
 function decodeThreads(doc, paths) {
-	const threads = doc.map((t) => ({ name: threadName(t), comm: threadComm(t),
+	const threads = doc.map((t) => ({ name: threadName(t), comm: threadComm(t), pid: t.pid,
 		origin: threadName({ ...t, title: "" }), first: 0, end: 0 }));
 	let at = 0;
 

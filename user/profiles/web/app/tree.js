@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A forest of call paths as views show it: all threads apart, those of one name together, or one
+// A forest of call paths as views show it: all threads apart, those of one kind together, or one
 // thread. Arrays in the order of a walk; threads are the outermost rows. Paths may be 100,000 levels
 // deep, so nothing here recurses.
 
@@ -192,10 +192,29 @@ export function treeApart(profile, threads) {
 	return tree;
 }
 
-// One tree for all threads of a name: equal paths are one.
+// Threads whose names differ by a number at the end are of one kind: worker-1 and worker-2.
+function kindOf(comm) {
+	return comm.replace(/(?<=[-_:/# ])[0-9]+$/, "");
+}
+
+// "nginx (4 processes)", "worker-* (2 processes, 8 threads)": what threads of one kind are of.
+function labelOf(profile, threads) {
+	const [first] = threads, names = new Set(threads.map((t) => t.comm));
+	const pids = new Set(threads.map((t) => t.pid)), parts = [];
+
+	if (threads.length === 1)
+		return first.name;
+	if (pids.size > 1 && profile.thread === "thread")
+		parts.push(`${pids.size} processes`);
+	if (!parts.length || pids.size < threads.length)
+		parts.push(`${threads.length} ${profile.thread}s`);
+	return `${names.size > 1 ? `${kindOf(first.comm)}*` : first.comm} (${parts.join(", ")})`;
+}
+
+// One tree for all threads of a kind: equal paths are one.
 export function treeTogether(profile) {
 	const { paths, threads } = profile;
-	const found = new Map(), comms = new Map(), nodes = []; // nodes: { fn, sources, below }
+	const found = new Map(), kinds = new Map(), nodes = []; // nodes: { fn, sources, below }
 	const below = (parent, fn) => {
 		const key = parent * profile.functions.length + fn;
 
@@ -208,13 +227,15 @@ export function treeTogether(profile) {
 	};
 
 	for (const t of threads) {
-		if (!comms.has(t.comm)) {
-			comms.set(t.comm, { node: nodes.length, threads: [] });
+		const kind = kindOf(t.comm);
+
+		if (!kinds.has(kind)) {
+			kinds.set(kind, { node: nodes.length, threads: [] });
 			nodes.push({ fn: -1, sources: [], below: [] });
 		}
-		const open = [comms.get(t.comm).node];
+		const open = [kinds.get(kind).node];
 
-		comms.get(t.comm).threads.push(t);
+		kinds.get(kind).threads.push(t);
 		for (let i = t.first; i < t.end; i++) {
 			const node = below(open[paths.depth[i]], paths.fn[i]);
 
@@ -222,14 +243,14 @@ export function treeTogether(profile) {
 			open[paths.depth[i] + 1] = node;
 		}
 	}
-	return treeOf(profile, nodes, comms);
+	return treeOf(profile, nodes, kinds);
 }
 
-function treeOf(profile, nodes, comms) {
+function treeOf(profile, nodes, kinds) {
 	const tree = new Tree(profile, nodes.length);
 	let at = 0;
 
-	for (const [comm, { node, threads }] of comms) {
+	for (const [kind, { node, threads }] of kinds) {
 		const row = at, roots = [], rest = [[node, 0]];
 
 		while (rest.length) {
@@ -246,8 +267,7 @@ function treeOf(profile, nodes, comms) {
 				rest.push([child, depth + 1]);
 			at++;
 		}
-		addThread(tree, row, threads.length === 1 ? threads[0].name
-			: `${comm} (${threads.length} ${profile.thread}s)`, comm, roots);
+		addThread(tree, row, labelOf(profile, threads), kind, roots);
 	}
 	link(tree);
 	return tree;
