@@ -480,6 +480,41 @@ static void test_reasons_of_waits_stay(void **state)
 	profile__free(p);
 }
 
+/* A wait has its own row for its callers' other callee, which has half of the CPU time: the row
+ * says what the wait is for, however short it is. */
+static void test_reason_of_short_wait(void **state)
+{
+	static const char *const names[] = {"main", "[preempted]", "[cpu]", "busy"};
+	static const char *const modules[] = {NULL, "[kernel]", "[waits]", NULL};
+	struct profile *p = fixture_new();
+	uint32_t root, n;
+	char *text;
+
+	p->sample_period_ns = 100000;
+	fixture_thread(p, 1, 1, "x");
+	for (uint32_t i = 0; i < 4; i++) {
+		fixture_function(p, names[i]);
+		if (modules[i])
+			p->functions[i].module = modules[i];
+	}
+	root = fixture_node(p, 0, 0, 0, 1, 10000000000, 4950000000);
+	p->nodes[root].stats.off_ns = 9960000000;
+	for (uint32_t i = 1; i <= 2; i++) {
+		n = fixture_node(p, 0, i == 1 ? root : n, i, 0, 30000000, i == 1 ? 0 : 30000000);
+		p->nodes[n].stats.off_ns = 30000000;
+	}
+	fixture_node(p, 0, root, 3, 1, 20000000, 20000000);
+	for (uint32_t i = 0; i < 200; i++) {
+		n = fixture_node(p, 0, root, fixture_function(p, "often"), 1, 25000000, 25000000);
+		p->nodes[n].stats.off_ns = 25000000;
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &plain);
+	assert_non_null(strstr(text, "├─[preempted] › [cpu]\n"));
+	free(text);
+	profile__free(p);
+}
+
 /* Reasons of waits below the tree: two locks, "[lock a]" and "[lock b]", are one reason. */
 static void test_reasons_of_waits(void **state)
 {
@@ -819,6 +854,7 @@ int main(void)
 		cmocka_unit_test(test_waits_in_chains),
 		cmocka_unit_test(test_reasons_of_waits),
 		cmocka_unit_test(test_reasons_of_waits_stay),
+		cmocka_unit_test(test_reason_of_short_wait),
 		cmocka_unit_test(test_roots_in_a_chain),
 		cmocka_unit_test(test_waiting_hides_no_work),
 		cmocka_unit_test(test_waits_may_be_estimates),

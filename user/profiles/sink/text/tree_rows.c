@@ -131,7 +131,8 @@ static bool is_single(const struct builder *b, uint32_t node)
 }
 
 /* The callee that has all the time of `node`, but for cheap ones, if neither has counted calls:
- * both are known from samples, or were open before tracing began. 0: there is none. */
+ * both are known from samples, or were open before tracing began. What a wait is for tells more
+ * than what would stand for it, so it may be cheap. 0: there is none. */
 static uint32_t chain(const struct builder *b, uint32_t node)
 {
 	const struct profile_node *n = &b->p->nodes[node], *child = &b->p->nodes[n->first_child];
@@ -139,7 +140,7 @@ static uint32_t chain(const struct builder *b, uint32_t node)
 	if (b->everything || !n->first_child || n->stats.calls || child->stats.calls ||
 	    !has_all(b, &child->stats, &n->stats) ||
 	    outside_program(b, node) != outside_program(b, n->first_child) ||
-	    folded(b, n->first_child, 1))
+	    (folded(b, n->first_child, 1) && !is_wait(b, n->first_child)))
 		return 0;
 	return child->next_sibling && !b->divisor ? 0 : n->first_child;
 }
