@@ -142,6 +142,18 @@ static void test_processes_are_merged(void **state)
 	profile__free(p);
 }
 
+/* In top nobody can give an option any more. */
+static void test_processes_in_top(void **state)
+{
+	struct sink_options opts = {.live = true};
+	struct profile *p = make_processes();
+	char *text = fixture_write(&sink_tree, p, &opts);
+
+	assert_non_null(strstr(text, PROCESSES_FOOTER "\n"));
+	free(text);
+	profile__free(p);
+}
+
 static void test_process_frames(void **state)
 {
 	struct sink_options opts = {.process_frames = true};
@@ -841,6 +853,7 @@ int main(void)
 		cmocka_unit_test(test_threads_are_merged),
 		cmocka_unit_test(test_thread_frames),
 		cmocka_unit_test(test_processes_are_merged),
+		cmocka_unit_test(test_processes_in_top),
 		cmocka_unit_test(test_process_frames),
 		cmocka_unit_test(test_goroutines_of_processes),
 		cmocka_unit_test(test_empty),

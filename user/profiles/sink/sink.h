@@ -29,6 +29,7 @@ struct sink_options {
 	bool raw;	    /* the probes' cost was left in the times */
 	char *const *hists; /* tree, flat: functions whose distribution is drawn, globs */
 	size_t hists_cnt;
+	bool live;  /* tree: of top, where it is too late for options */
 	bool zooms; /* page: viewers may zoom into functions, so that they become exact */
 	/* Page, of a profile without single calls: functions whose calls are sessions, globs. */
 	char *const *sessions;

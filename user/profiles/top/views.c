@@ -221,7 +221,7 @@ static void draw_text(struct top *t, struct canvas *c, const char *text)
 /* The tree as -f tree has it. */
 static int draw_tree(struct top *t, struct canvas *c)
 {
-	struct sink_options opts = {.columns = c->columns};
+	struct sink_options opts = {.columns = c->columns, .live = true};
 	char *text = NULL;
 	size_t len;
 	FILE *out;

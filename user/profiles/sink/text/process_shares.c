@@ -123,8 +123,9 @@ static int print(struct printer *pr, const struct process *all, size_t cnt)
 		fprintf(pr->out, "%s %s %s other%s", between,
 			text_percent(100 * rest / whole, percent, sizeof(percent)),
 			text_count(cnt - i, text, sizeof(text)), cnt - i == 1 ? "" : "s");
-	fputs(pr->unmerged && !pr->opts->process_frames ? " (--process-frames: a tree of each)\n"
-							: "\n",
+	fputs(pr->unmerged && !pr->opts->process_frames && !pr->opts->live
+		      ? " (--process-frames: a tree of each)\n"
+		      : "\n",
 	      pr->out);
 	return err;
 }
