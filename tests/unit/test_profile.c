@@ -339,10 +339,35 @@ static void test_merge_across_a_program(void **state)
 	assert_int_equal(m->nodes[t->first_root].stats.calls, 3);
 	/* It may be of either program. */
 	assert_int_equal(find_thread(m, "worker-9", "")->pid, 40);
-	assert_int_equal(find_thread(m, "worker-1", "")->pid, 30);
+	assert_int_equal(find_thread(m, "worker-1", "other")->pid, 30);
 	/* This may be of one alone. */
 	assert_int_equal(find_thread(m, "helper", "server")->merged_pids, 2);
-	assert_int_equal(find_thread(m, "server", "")->merged_cnt, 1);
+	assert_int_equal(find_thread(m, "server", "server")->merged_cnt, 1);
+	profile__free(m);
+	profile__free(p);
+}
+
+/* Processes have numbers as well: a kernel's workers. */
+static void test_merge_numbered_programs(void **state)
+{
+	struct profile *p = fixture_new(), *m = NULL;
+	const struct profile_thread *t;
+
+	fixture_function(p, "f");
+	for (pid_t pid = 1; pid <= 2; pid++) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "kworker/%d", pid);
+		add_calls(p, pid, pid, name);
+		add_calls(p, pid, 10 + pid, "log");
+	}
+	fixture_finish(p);
+	assert_int_equal(profile__merge_threads(p, MERGE_PROGRAM, &m), 0);
+	assert_int_equal(m->threads_cnt, 2);
+	t = find_thread(m, "kworker/*", "kworker/*");
+	assert_int_equal(t->merged_pids, 2);
+	t = find_thread(m, "log", "kworker/*");
+	assert_int_equal(t->merged_pids, 2);
 	profile__free(m);
 	profile__free(p);
 }
@@ -485,6 +510,7 @@ int main(void)
 		cmocka_unit_test(test_merge_adds_all_figures),
 		cmocka_unit_test(test_merge_across_processes),
 		cmocka_unit_test(test_merge_across_a_program),
+		cmocka_unit_test(test_merge_numbered_programs),
 		cmocka_unit_test(test_merge_adds_variances),
 		cmocka_unit_test(test_callstacks_are_joined),
 		cmocka_unit_test(test_spans_stay_beside),

@@ -202,8 +202,8 @@ struct profile_thread {
 	 * 0 or 1: this is a single thread. */
 	uint32_t merged_cnt;
 	uint32_t merged_pids; /* also set by it: how many processes these are of */
-	/* Also set by it, for a thread of several processes: the name of these processes' first
-	 * threads; "" if that is not known. */
+	/* Also set by it: the name of the first threads of these processes; "" if that is not
+	 * known. */
 	char program[16];
 	/* For a process of a whole machine (-a): its number of threads, and bytes of memory that
 	 * are resident; 0: not known. */

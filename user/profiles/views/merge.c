@@ -33,14 +33,14 @@ struct merge {
 
 #define COMPARE(a, b) ((a) > (b) ? 1 : -((a) < (b)))
 
-static int compare_kinds(const struct profile_thread *x, const struct profile_thread *y)
+static int compare_kinds(const char *x, const char *y)
 {
-	size_t x_len = thread_kind__len(x->comm), y_len = thread_kind__len(y->comm);
-	int order = strncmp(x->comm, y->comm, x_len < y_len ? x_len : y_len);
+	size_t x_len = thread_kind__len(x), y_len = thread_kind__len(y);
+	int order = strncmp(x, y, x_len < y_len ? x_len : y_len);
 
 	if (!order)
 		order = COMPARE(x_len, y_len);
-	return order ? order : COMPARE(!!x->comm[x_len], !!y->comm[y_len]);
+	return order ? order : COMPARE(!!x[x_len], !!y[y_len]);
 }
 
 static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
@@ -51,9 +51,9 @@ static int compare_groups(const struct merge *m, uint32_t a, uint32_t b)
 	if (m->by == MERGE_CALLSTACKS)
 		return identity__compare_threads(x, y);
 	order = m->by == MERGE_COMM ? strncmp(x->comm, y->comm, sizeof(x->comm))
-				    : compare_kinds(x, y);
+				    : compare_kinds(x->comm, y->comm);
 	if (!order && m->by == MERGE_PROGRAM)
-		order = strcmp(m->programs[a], m->programs[b]);
+		order = compare_kinds(m->programs[a], m->programs[b]);
 	if (!order && m->by == MERGE_PROCESS)
 		order = COMPARE(x->pid, y->pid);
 	if (!order && m->by != MERGE_COMM)
@@ -106,9 +106,9 @@ static int compare_programs(const void *a, const void *b, void *merge)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	const struct merge *m = merge;
-	int order = compare_kinds(&m->from->threads[x], &m->from->threads[y]);
+	int order = compare_kinds(m->from->threads[x].comm, m->from->threads[y].comm);
 
-	return order ? order : strcmp(m->programs[x], m->programs[y]);
+	return order ? order : compare_kinds(m->programs[x], m->programs[y]);
 }
 
 /* Of threads of one kind, order[begin] up to order[end - 1], those whose program is not known take
@@ -120,7 +120,7 @@ static void guess_programs(struct merge *m, size_t begin, size_t end)
 
 	while (known < end && !*m->programs[m->order[known]])
 		known++;
-	if (known == end || strcmp(m->programs[m->order[known]], last) != 0)
+	if (known == end || compare_kinds(m->programs[m->order[known]], last))
 		return;
 	while (known > begin)
 		m->programs[m->order[--known]] = last;
@@ -145,7 +145,8 @@ static void find_programs(struct merge *m)
 	if (cnt)
 		qsort_r(m->order, cnt, sizeof(*m->order), compare_programs, m);
 	for (i = 1; i <= cnt; i++) {
-		if (i < cnt && !compare_kinds(&threads[m->order[begin]], &threads[m->order[i]]))
+		if (i < cnt &&
+		    !compare_kinds(threads[m->order[begin]].comm, threads[m->order[i]].comm))
 			continue;
 		guess_programs(m, begin, i);
 		begin = i;
@@ -173,6 +174,18 @@ static void merge_node(struct merge *m, uint32_t node, uint32_t group)
 	m->merged[node] = *into;
 }
 
+/* Gives a group the name of one more of its threads or programs, which are of one kind: "worker-1",
+ * or "worker-*" if it has another name already. */
+static void name_kind(char name[sizeof(((struct profile_thread *)0)->comm)], const char *comm)
+{
+	size_t size = sizeof(((struct profile_thread *)0)->comm);
+
+	if (!*name)
+		snprintf(name, size, "%s", comm);
+	else if (strcmp(name, comm) != 0)
+		snprintf(name, size, "%.*s*", (int)thread_kind__len(comm), comm);
+}
+
 /* Counts order[i] as one of the threads and processes that `group` is made of. */
 static void count_thread(const struct merge *m, size_t i, struct profile_thread *group)
 {
@@ -182,13 +195,11 @@ static void count_thread(const struct merge *m, size_t i, struct profile_thread 
 	group->merged_cnt += t->merged_cnt ? t->merged_cnt : 1;
 	if (m->by == MERGE_COMM)
 		return;
-	if (strcmp(group->comm, t->comm) != 0)
-		snprintf(group->comm, sizeof(group->comm), "%.*s*", (int)thread_kind__len(t->comm),
-			 t->comm);
+	name_kind(group->comm, t->comm);
 	if (t->pid && (first || t->pid != m->from->threads[m->order[i - 1]].pid))
 		group->merged_pids++;
-	if (m->by == MERGE_PROGRAM && group->merged_pids > 1)
-		snprintf(group->program, sizeof(group->program), "%s", m->programs[m->order[i]]);
+	if (m->by == MERGE_PROGRAM)
+		name_kind(group->program, m->programs[m->order[i]]);
 }
 
 static void merge_all(struct merge *m)

@@ -7,7 +7,7 @@ struct profile;
 /* Spans stay apart from calls in any case. */
 enum merge_by {
 	MERGE_COMM,	  /* all that have the same comm */
-	MERGE_PROGRAM,	  /* of one kind, in processes whose first threads have the same comm;
+	MERGE_PROGRAM,	  /* of one kind, in processes whose first threads are of one kind, too;
 			     goroutines and threads apart */
 	MERGE_PROCESS,	  /* of one kind, in one process; likewise */
 	MERGE_CALLSTACKS, /* the call stacks of one thread, or of one goroutine */
