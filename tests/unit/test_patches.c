@@ -12,11 +12,13 @@
 #include "target/target.h"
 
 static pid_t ends; /* once its mappings are known; 0: none does */
+static size_t lists_read;
 
 static int maps_then_end(pid_t pid, int (*fn)(const struct mapping *m, void *ctx), void *ctx)
 {
 	int err = maps__for_each_mapping(pid, fn, ctx);
 
+	lists_read++;
 	if (pid == ends) {
 		kill(pid, SIGKILL);
 		waitpid(pid, NULL, 0);
@@ -101,6 +103,24 @@ static void nothing_is_patched(void **state)
 	*(volatile uint8_t *)&code[5000] = code[5000];
 	look();
 	assert_int_equal(found.cnt, 0);
+}
+
+/* A process may map 65,000 pieces of its file: the list of them is not read for each one. */
+static void many_mappings(void **state)
+{
+	void *pieces[100];
+
+	for (size_t i = 0; i < 100; i++) {
+		pieces[i] = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, object.fd,
+				 i % 2 * PAGE);
+		assert_ptr_not_equal(pieces[i], MAP_FAILED);
+	}
+	lists_read = 0;
+	look();
+	assert_int_equal(found.cnt, 0);
+	assert_in_range(lists_read, 1, 2);
+	for (size_t i = 0; i < 100; i++)
+		munmap(pieces[i], PAGE);
 }
 
 static void what_differs(void **state)
@@ -240,10 +260,15 @@ static void what_anybody_has_patched(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_is_patched),	TEST(what_differs),
-		TEST(code_alone_is_looked_at),	TEST(breakpoints_are_none),
-		TEST(calls_are_patches),	TEST(mappings_are_joined),
-		TEST(a_process_that_has_ended), TEST(a_process_that_ends_meanwhile),
+		TEST(nothing_is_patched),
+		TEST(many_mappings),
+		TEST(what_differs),
+		TEST(code_alone_is_looked_at),
+		TEST(breakpoints_are_none),
+		TEST(calls_are_patches),
+		TEST(mappings_are_joined),
+		TEST(a_process_that_has_ended),
+		TEST(a_process_that_ends_meanwhile),
 		TEST(what_anybody_has_patched),
 	};
 

@@ -27,6 +27,7 @@
 #define MAX_PAGES   (1u << 20) /* of code, in one mapping: 4 GB */
 #define MAX_AREAS   (1u << 16) /* mappings of one process */
 #define MAX_PATCHES (1u << 20) /* ranges */
+#define MAX_BASES   4	       /* of an object in one process; V8's has two */
 #define INT3	    0xcc
 #define CALL	    0xe8
 #define CALL_SIZE   5
@@ -336,26 +337,62 @@ static int look_at_area(const struct look *l, const struct area *a)
 	return err;
 }
 
-/* Code of an object's that a process has from other memory than the file. */
-struct elsewhere {
-	const struct look *l;
-	const struct area *own; /* some area of the object's */
-	uint64_t bytes;
+/* A place where a process has mapped an object: added to the file's own addresses it gives those in
+ * memory. */
+struct base {
+	uint64_t distance;
+	uint64_t bytes; /* of code that lies in other memory than the file there */
 };
 
-/* The address of the segment's code in memory, told by `own`, an area of it or of a segment beside
- * it; 0: not known. */
-static uint64_t start_of(const struct area *own, const struct patch_search *s,
-			 const struct elf_segment *segment)
+/* Code of an object's that a process has from other memory than the file. */
+struct moved {
+	struct base bases[MAX_BASES];
+	size_t bases_cnt;
+	struct patches mapped; /* what the process has of the file, somewhere */
+};
+
+struct elsewhere {
+	const struct look *l;
+	struct moved *moved; /* by object */
+};
+
+/* Adds the base that is told by an area of a segment, if it is none that is known already. */
+static void add_base(struct moved *m, const struct area *a, const struct patch_search *s)
 {
 	for (size_t i = 0; i < s->segments_cnt; i++) {
 		const struct elf_segment *seg = &s->segments[i];
+		uint64_t distance = a->start - a->offset + seg->offset - seg->vaddr;
+		size_t at = 0;
 
-		if (seg->exec && own->offset < seg->offset + seg->filesz &&
-		    own->offset + (own->end - own->start) > seg->offset)
-			return own->start - own->offset + seg->offset - seg->vaddr + segment->vaddr;
+		if (!seg->exec || a->offset >= seg->offset + seg->filesz ||
+		    a->offset + (a->end - a->start) <= seg->offset)
+			continue;
+		while (at < m->bases_cnt && m->bases[at].distance != distance)
+			at++;
+		if (at == m->bases_cnt && at < MAX_BASES)
+			m->bases[m->bases_cnt++].distance = distance;
+		return;
 	}
-	return 0;
+}
+
+/* What the process has mapped, and where, of objects that are not told yet. Returns 0 or -ENOMEM.
+ */
+static int find_bases(const struct look *l, const bool *told, struct moved *moved)
+{
+	int err = 0;
+
+	for (size_t i = 0; !err && i < l->areas_cnt; i++) {
+		const struct area *a = &l->areas[i];
+		struct moved *m = &moved[a->object];
+
+		if (told[a->object])
+			continue;
+		add_base(m, a, &l->all->searches[a->object]);
+		err = add(&m->mapped, a->offset, a->offset + (a->end - a->start));
+	}
+	for (size_t i = 0; i < l->all->t->objects_cnt; i++)
+		join(&moved[i].mapped);
+	return err;
 }
 
 /*
@@ -363,69 +400,90 @@ static uint64_t start_of(const struct area *own, const struct patch_search *s,
  * piece of its code for a second time beside the code that it makes: what lies around that piece
  * takes nothing away.
  */
-static uint64_t unmapped_bytes(const struct look *l, uint32_t object, uint64_t from, uint64_t to)
+static uint64_t unmapped_bytes(const struct patches *mapped, uint64_t from, uint64_t to)
+{
+	size_t at = LOWER_BOUND(mapped->cnt, i, mapped->items[i].to <= from);
+	uint64_t bytes = 0;
+
+	for (; at < mapped->cnt && mapped->items[at].from < to; at++) {
+		if (mapped->items[at].from > from)
+			bytes += mapped->items[at].from - from;
+		from = mapped->items[at].to;
+	}
+	return bytes + (from < to ? to - from : 0);
+}
+
+/* How many bytes of the mapping, of something else, lie where the object's code was. */
+static uint64_t bytes_elsewhere(const struct mapping *m, const struct patch_search *s,
+				const struct base *base, const struct patches *mapped)
 {
 	uint64_t bytes = 0;
 
-	while (from < to) {
-		uint64_t next = to, end = from;
+	for (size_t i = 0; i < s->segments_cnt; i++) {
+		const struct elf_segment *seg = &s->segments[i];
+		uint64_t start = base->distance + seg->vaddr, end = start + seg->filesz;
+		uint64_t from = m->start > start ? m->start : start;
+		uint64_t to = m->end < end ? m->end : end;
 
-		for (size_t i = 0; i < l->areas_cnt; i++) {
-			const struct area *a = &l->areas[i];
-			const uint64_t stop = a->offset + (a->end - a->start);
-
-			if (a->object != object || stop <= from)
-				continue;
-			if (a->offset <= from)
-				end = stop > end ? stop : end;
-			else
-				next = a->offset < next ? a->offset : next;
-		}
-		bytes += end > from ? 0 : next - from;
-		from = end > from ? end : next;
+		if (seg->exec && from < to)
+			bytes += unmapped_bytes(mapped, from - start + seg->offset,
+						to - start + seg->offset);
 	}
 	return bytes;
 }
 
-/* Counts bytes of a mapping of something else that lies where the object's code was. */
 static int count_elsewhere(const struct mapping *m, void *ctx)
 {
-	struct elsewhere *e = ctx;
-	const struct patch_search *s = &e->l->all->searches[e->own->object];
+	const struct elsewhere *e = ctx;
+	const struct search *all = e->l->all;
 
-	if (!m->executable ||
-	    (m->ino && maps_object(e->l, m, &e->l->all->t->objects[e->own->object])))
-		return 0;
-	for (size_t i = 0; i < s->segments_cnt; i++) {
-		uint64_t start = start_of(e->own, s, &s->segments[i]);
-		uint64_t end = start + s->segments[i].filesz;
-		uint64_t from = m->start > start ? m->start : start;
-		uint64_t to = m->end < end ? m->end : end;
+	for (size_t i = 0; m->executable && i < all->t->objects_cnt; i++) {
+		struct moved *o = &e->moved[i];
 
-		if (s->segments[i].exec && start && from < to)
-			e->bytes += unmapped_bytes(e->l, e->own->object,
-						   from - start + s->segments[i].offset,
-						   to - start + s->segments[i].offset);
+		if (!o->bases_cnt || (m->ino && maps_object(e->l, m, &all->t->objects[i])))
+			continue;
+		for (size_t k = 0; k < o->bases_cnt; k++)
+			o->bases[k].bytes +=
+				bytes_elsewhere(m, &all->searches[i], &o->bases[k], &o->mapped);
 	}
 	return 0;
 }
 
-/* Says of a process of the target's, and of one for each file, that it has moved code: the kernel
- * puts probes where the file is mapped alone. */
-static void tell_elsewhere(const struct look *l, bool *told)
+/* Says how many bytes of the object's code the process has moved, if any. Returns whether. */
+static bool tell_moved(const struct look *l, uint32_t object, const struct moved *m)
 {
-	for (size_t i = 0; i < l->areas_cnt; i++) {
-		struct elsewhere e = {l, &l->areas[i], 0};
-		const uint32_t object = l->areas[i].object;
-
-		if (told[object] || maps__for_each_mapping(l->pid, count_elsewhere, &e) || !e.bytes)
+	for (size_t i = 0; i < m->bases_cnt; i++) {
+		if (!m->bases[i].bytes)
 			continue;
-		told[object] = true;
 		log_warn("%s: process %d has moved %" PRIu64 " kB of its code to memory of its own "
 			 "(huge pages?): calls of what is there are not seen",
 			 path_base(l->all->t->objects[object].path), l->pid,
-			 (e.bytes + 1023) / 1024);
+			 (m->bases[i].bytes + 1023) / 1024);
+		return true;
 	}
+	return false;
+}
+
+/*
+ * Says of a process of the target's, and of one for each file, that it has moved code: the kernel
+ * puts probes where the file is mapped alone. The list of what is mapped, which may be long, is
+ * read once for all objects. Returns 0 or -errno.
+ */
+static int tell_elsewhere(const struct look *l, bool *told)
+{
+	const size_t cnt = l->all->t->objects_cnt;
+	struct moved *moved = calloc(cnt + 1, sizeof(*moved));
+	struct elsewhere e = {l, moved};
+	int err = moved ? find_bases(l, told, moved) : -ENOMEM;
+
+	if (!err)
+		err = maps__for_each_mapping(l->pid, count_elsewhere, &e);
+	for (size_t i = 0; moved && i < cnt; i++) {
+		told[i] |= !err && tell_moved(l, i, &moved[i]);
+		patches__clear(&moved[i].mapped);
+	}
+	free(moved);
+	return err;
 }
 
 /* *fd becomes negative if it may not be opened. Returns 0, or -ESRCH if the process has ended. */
@@ -461,7 +519,7 @@ static int look_at_process(const struct search *all, pid_t pid)
 	for (size_t i = 0; !err && i < l.areas_cnt && !(all->second && l.debugged); i++)
 		err = look_at_area(&l, &l.areas[i]);
 	if (!err && !all->second && is_named(all->t, pid))
-		tell_elsewhere(&l, all->told);
+		err = tell_elsewhere(&l, all->told);
 	if (l.pagemap >= 0)
 		close(l.pagemap);
 	free(l.areas);
