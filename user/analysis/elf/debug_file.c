@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,13 @@
 #define DEBUG_DIR     "/usr/lib/debug"
 #define MAX_LINK_SIZE 4096
 #define MAX_CRC_SIZE  (2ull << 30)
+/* Checksums cost what they are worth: a file that is mostly holes is no debug file, and a thousand
+ * libraries may name the same large one. */
+#define HOLES_SIZE   (64ull << 20) /* a file may have so many bytes, */
+#define HOLES_FACTOR 16		   /* and so many for each that it really has */
+#define MAX_CRC_SUM  (8ull << 30)  /* of all files of a plan: some 6 s of CPU time */
+
+static _Atomic uint64_t crc_sum; /* several threads plan */
 
 struct search {
 	const struct elf_image *img;
@@ -37,6 +45,27 @@ struct search {
 	uint32_t link_crc;
 };
 
+/* Whether the file may be read for its checksum. */
+static bool may_sum(const struct elf_image *dbg)
+{
+	const uint64_t size = elf_image__size(dbg);
+	uint64_t before;
+
+	if (size > MAX_CRC_SIZE || size > HOLES_SIZE + HOLES_FACTOR * elf_image__stored(dbg))
+		return false;
+	before = atomic_fetch_add(&crc_sum, size);
+	if (before <= MAX_CRC_SUM && before + size > MAX_CRC_SUM)
+		log_warn("separate debug files that are told by a checksum alone (.gnu_debuglink, "
+			 "without a build id) are larger than %llu GB: further ones are not used",
+			 MAX_CRC_SUM >> 30);
+	return before + size <= MAX_CRC_SUM;
+}
+
+void debug_file__renew(void)
+{
+	crc_sum = 0;
+}
+
 static bool crc_matches(const struct elf_image *dbg, uint32_t want)
 {
 	static const size_t step = 256 * 1024;
@@ -45,7 +74,7 @@ static bool crc_matches(const struct elf_image *dbg, uint32_t want)
 	unsigned char *buf;
 	int64_t got = 0;
 
-	if (size > MAX_CRC_SIZE)
+	if (!may_sum(dbg))
 		return false;
 	buf = malloc(step);
 	if (!buf)

@@ -16,4 +16,7 @@ int debug_file__find(const struct elf_image *img, const char *root, struct elf_i
  * for it: see debug_fetch.h. */
 int debug_file__open(const struct elf_image *img, const char *root, struct elf_image **out);
 
+/* Another plan begins: what its debug files' checksums may cost is counted anew. */
+void debug_file__renew(void);
+
 #endif

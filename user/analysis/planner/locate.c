@@ -6,6 +6,7 @@
 
 #include "dwarf/dwarf_budget.h"
 #include "dwarf/line_table.h"
+#include "elf/debug_file.h"
 #include "elf/elf_image.h"
 #include "plan/lookups.h"
 #include "plan/object.h"
@@ -80,6 +81,7 @@ int plan__locate(const struct plan *p, const struct target *t, const bool *wante
 	size_t looked = 0;
 
 	dwarf_budget__renew();
+	debug_file__renew();
 	for (size_t i = 0; i < p->functions_cnt && !err; i++) {
 		const struct plan_function *f = &p->functions[i];
 		struct plan_place *place = &p->lookups->places[i];

@@ -14,6 +14,7 @@
 #include "arch/arch.h"
 #include "dwarf/dwarf_budget.h"
 #include "elf/debug_fetch.h"
+#include "elf/debug_file.h"
 #include "elf/elf_image.h"
 #include "exits/emulation.h"
 #include "exits/exit_context.h"
@@ -461,6 +462,7 @@ int planner__extend(struct plan *p, const struct target *t, struct filter *filte
 	int err;
 
 	dwarf_budget__renew();
+	debug_file__renew();
 	opts.calls_spared = calls_spared(t, &opts);
 	err = objects_open(p, t, &opts);
 	if (!err)
