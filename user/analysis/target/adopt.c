@@ -80,13 +80,13 @@ static int adopt(void *ctx, pid_t child, pid_t parent)
 	return 0;
 }
 
-static int each_of_thread(pid_t pid, const char *tid, child_fn found, void *ctx)
+static int each_of_thread(pid_t pid, pid_t tid, child_fn found, void *ctx)
 {
 	char path[320];
 	int child, err = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%s/children", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, tid);
 	f = fopen(path, "re");
 	while (!err && f && fscanf(f, "%d", &child) == 1)
 		err = found(ctx, child, pid);
@@ -101,18 +101,13 @@ static int each_child(const struct target *t, child_fn found, void *ctx)
 	int err = 0;
 
 	for (size_t i = 0; !err && i < t->processes_cnt; i++) {
-		const struct dirent *thread;
-		char path[64];
-		DIR *dir;
+		DIR *threads = process__threads(t->pids[i]);
+		pid_t tid;
 
-		snprintf(path, sizeof(path), "/proc/%d/task", t->pids[i]);
-		dir = opendir(path);
-		while (!err && dir && (thread = readdir(dir))) {
-			if (thread->d_name[0] != '.')
-				err = each_of_thread(t->pids[i], thread->d_name, found, ctx);
-		}
-		if (dir)
-			closedir(dir);
+		while (!err && (tid = process__next_thread(threads)))
+			err = each_of_thread(t->pids[i], tid, found, ctx);
+		if (threads)
+			closedir(threads);
 	}
 	return err;
 }

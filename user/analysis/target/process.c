@@ -254,22 +254,38 @@ static bool read_thread(pid_t pid, pid_t tid, char *text, size_t size)
 	return read_text(path, text, size);
 }
 
-static bool busy_process(struct busy *b, pid_t pid)
+DIR *process__threads(pid_t pid)
 {
-	char path[64], text[1024];
-	const struct dirent *entry;
-	bool known = true;
-	DIR *tasks;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	tasks = opendir(path);
-	while (tasks && known && (entry = readdir(tasks))) {
-		if (entry->d_name[0] != '.' &&
-		    read_thread(pid, atoi(entry->d_name), text, sizeof(text)))
+	return opendir(path);
+}
+
+pid_t process__next_thread(DIR *threads)
+{
+	const struct dirent *entry;
+	pid_t tid = 0;
+
+	/* "." and ".." are no numbers. */
+	while (threads && tid <= 0 && (entry = readdir(threads)))
+		tid = atoi(entry->d_name);
+	return tid;
+}
+
+static bool busy_process(struct busy *b, pid_t pid)
+{
+	DIR *threads = process__threads(pid);
+	char text[1024];
+	bool known = true;
+	pid_t tid;
+
+	while (known && (tid = process__next_thread(threads))) {
+		if (read_thread(pid, tid, text, sizeof(text)))
 			known = busy_thread(b, pid, text);
 	}
-	if (tasks)
-		closedir(tasks);
+	if (threads)
+		closedir(threads);
 	return known;
 }
 

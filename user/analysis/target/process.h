@@ -3,6 +3,7 @@
 #ifndef PROFTRACE_TARGET_PROCESS_H
 #define PROFTRACE_TARGET_PROCESS_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,6 +54,11 @@ bool process__is_gone(pid_t pid);
 
 /* Whether the process has ended: from then on its PID may be another one's. */
 bool process__has_ended(int pidfd);
+
+/* The threads of a process, to be gone through and closed by closedir(); NULL: it has ended. */
+DIR *process__threads(pid_t pid);
+/* The number of the next one; 0: there are no more, or `threads` is NULL. */
+pid_t process__next_thread(DIR *threads);
 
 struct process_thread {
 	pid_t pid, tid;

@@ -274,23 +274,16 @@ void quiet__end(void)
 void quiet__let_end(pid_t pid)
 {
 	const struct sched_param none = {0};
-	const struct dirent *entry;
+	DIR *threads = process__threads(pid);
 	cpu_set_t allowed;
-	char path[64];
-	DIR *dir;
+	pid_t tid;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	dir = opendir(path);
-	if (!dir || sched_getaffinity(0, sizeof(allowed), &allowed))
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
 		CPU_ZERO(&allowed);
-	while (dir && (entry = readdir(dir))) {
-		pid_t tid = atoi(entry->d_name);
-
-		if (tid <= 0)
-			continue; /* "." and ".." */
+	while ((tid = process__next_thread(threads))) {
 		sched_setscheduler(tid, SCHED_OTHER, &none);
 		sched_setaffinity(tid, sizeof(allowed), &allowed);
 	}
-	if (dir)
-		closedir(dir);
+	if (threads)
+		closedir(threads);
 }
