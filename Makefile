@@ -42,7 +42,8 @@ OBJS     := $(SRCS:%.c=$(BUILD)/%.o) $(BUILD)/user/profiles/web/embed.o
 # Everything but main(), each library before those that it needs. A linker that goes through them
 # once, in this order, finds no function that is called from further down.
 LIB      := $(addprefix $(BUILD)/lib,commands.a $(if $(REPORT_ONLY),,trace.a analyze.a) profile.a)
-SKEL     := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
+SKEL_TWO := $(BUILD)/proftrace.skel.h $(BUILD)/basic.skel.h
+SKEL     := $(SKEL_TWO) $(BUILD)/asleep.skel.h
 FORMATTED := $(sort $(shell find user -name '*.[ch]')) $(wildcard bpf/*.[ch] include/*.h \
 	$(foreach kind,unit formats drop page bench fuzz,tests/$(kind)/*.[ch]) packaging/*.c)
 
@@ -94,10 +95,10 @@ $(BUILD)/%.skel.h: $(BUILD)/bpf/%.bpf.o
 # used first. A structure that is initialised with constants may become a map of constants,
 # `.rodata.cst16`, of one of them alone.
 $(BUILD)/user/tracing/attach/links/skeleton.o: $(BUILD)/variables-agree
-$(BUILD)/variables-agree: $(SKEL)
+$(BUILD)/variables-agree: $(SKEL_TWO)
 	$(Q)for skel in $^; do { sed -n '/__\(bss\|data\|data_written\|data_turn\|rodata\) {/,/} \*/p' $$skel | sed 's/ [a-z]*_bpf__/ /'; \
 		sed -n '/struct bpf_map \*/p' $$skel | sort; } > $$skel.variables; done
-	$(Q)cmp $(SKEL:%=%.variables) && touch $@
+	$(Q)cmp $(SKEL_TWO:%=%.variables) && touch $@
 
 $(BUILD)/bpf/%.bpf.o: bpf/%.bpf.c bpf/proftrace.bpf.c $(wildcard bpf/*.h vmlinux/*.h) scripts/bpf-stack scripts/bpf-writes
 	@mkdir -p $(@D)

@@ -12,6 +12,9 @@
  *   programs that sleep (6.0)       nothing: no thread waits for the plan
  *
  * Both have the same programs, maps and global variables, so user space has one skeleton for them.
+ * A third object, asleep.bpf.c, has one program, which looks at other threads than the current one:
+ * it defines PROFTRACE_ASLEEP.
+ *
  * On kernels with basic.bpf.c programs are not preempted, and none is begun while another runs on
  * that CPU.
  */
@@ -63,19 +66,35 @@ u32 basic_lock WRITTEN = 0;
 /* Calls fn(i, ctx) for i from 0 to n - 1, or until it returns something else than 0. */
 #define LOOP(N, FN, CTX) bpf_loop(N, FN, CTX, 0)
 
-/* Reads a field of one of the kernel's structures. */
-#define FIELD(POINTER, NAME) ((POINTER)->NAME)
-
 /* Sets *place to `then` if it is `now`, and returns whether it was. */
 #define SWAP_IF(PLACE, NOW, THEN) (__sync_val_compare_and_swap(PLACE, NOW, THEN) == (NOW))
 
 /* Sets *place, unless it is set already. */
 #define SET_ONCE(PLACE, VALUE) __sync_val_compare_and_swap(PLACE, 0, VALUE)
 
+#ifdef PROFTRACE_ASLEEP
+
+/* The thread that asleep.bpf.c looks at stands in for the current one, which is proftrace's. */
+u64 sleeping_task WRITTEN = 0; /* its address */
+
+#define FIELD FAR_FIELD
+
+static __always_inline struct task_struct *current_task(void)
+{
+	return (struct task_struct *)sleeping_task;
+}
+
+#else
+
+/* Reads a field of one of the kernel's structures. */
+#define FIELD(POINTER, NAME) ((POINTER)->NAME)
+
 static __always_inline struct task_struct *current_task(void)
 {
 	return bpf_get_current_task_btf();
 }
+
+#endif
 
 /* Takes the next number. */
 static __always_inline u32 next_number(u32 *next)

@@ -94,6 +94,9 @@ static __always_inline u32 process_now(const struct task_struct *current)
 /* As thread_now(), where the task is not at hand. */
 static __always_inline u64 current_thread(void)
 {
+#ifdef PROFTRACE_ASLEEP
+	return thread_of(current_task());
+#endif
 	return pid_ns ? current_inside(current_task()) : bpf_get_current_pid_tgid();
 }
 

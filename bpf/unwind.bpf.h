@@ -186,10 +186,44 @@ __noinline u32 unwind_rule(const struct wire_unwind_space *space, u32 number, u6
 	return rows ? rows->rows[BELOW(row, WIRE_PAGE_ROWS)].rule : WIRE_UNWIND_NONE;
 }
 
+#ifdef PROFTRACE_ASLEEP
+
+#define ASLEEP_PAGES 32 /* of a stack, from the innermost on */
+#define PAGE	     4096
+
+/* What is known of the memory of the thread that is looked at: its stack, from `start` on. */
+struct asleep_stack {
+	u64 start, bytes;
+	u64 words[ASLEEP_PAGES * PAGE / sizeof(u64)];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct asleep_stack);
+} asleep_stack SEC(".maps");
+
+static __always_inline bool read_word(u64 *word, u64 address)
+{
+	u32 zero = 0;
+	const struct asleep_stack *stack = bpf_map_lookup_elem(&asleep_stack, &zero);
+	u64 at = stack ? address - stack->start : 0;
+
+	if (!stack || at >= stack->bytes || at % sizeof(*word))
+		return false;
+	*word = stack->words[BELOW(at / sizeof(*word), ASLEEP_PAGES * PAGE / sizeof(u64))];
+	return true;
+}
+
+#else
+
 static __always_inline bool read_word(u64 *word, u64 address)
 {
 	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
 }
+
+#endif
 
 /* The return address at `slot`, which may have been replaced by the kernel's trampoline. */
 __noinline u64 unwind_real_return(u64 slot, u64 address)

@@ -216,7 +216,8 @@ struct wire_frame {
 #define WIRE_BURSTS		    32
 #define WIRE_FRAME_BURST_OF(burst)  (WIRE_FRAME_BURST | (burst) << WIRE_FRAME_TURN)
 #define WIRE_FRAME_BURST_NUM(entry) ((entry) >> WIRE_FRAME_TURN & (WIRE_BURSTS - 1))
-/* Of others: by a WIRE_EXIT_GOES_ON the function was left for the one above, or that enters next. */
+/* Of others: by a WIRE_EXIT_GOES_ON the function was left for the one above, or that enters next.
+ */
 #define WIRE_FRAME_JUMPED (1u << 27)
 #define WIRE_FRAME_SITE(entry) \
 	((entry) >> (WIRE_COOKIE_GENERATION - WIRE_COOKIE_FLAGS) & (WIRE_MAX_SITES - 1))
@@ -780,7 +781,9 @@ struct wire_spot {
 	u32 callstack; /* that the thread was on; 0: none that is known */
 	u32 lives;     /* of that entry, as in struct wire_callstack */
 	u32 node;      /* of the innermost call that was open there; 0: none was */
-	u32 pad;
+	/* Of a wait for a lock that had begun before the run: the tid of the thread that had the
+	 * lock then; 0: not known. */
+	u32 holder;
 	char comm[16];
 };
 
@@ -811,12 +814,12 @@ struct wire_sample_counts {
  * come there; one thread alone writes it, but for user space, which frees it in two steps: see
  * collect/wait_store.c. Open addressing by hash.
  */
-#define WIRE_WAIT_SLOTS	 35    /* return addresses that tell a place from others with its hash */
-#define WIRE_WAIT_PLACES 8     /* that are looked at for one */
-#define WIRE_WAIT_HABITS 8192  /* see struct wait_habit */
+#define WIRE_WAIT_SLOTS	 35   /* return addresses that tell a place from others with its hash */
+#define WIRE_WAIT_PLACES 8    /* that are looked at for one */
+#define WIRE_WAIT_HABITS 8192 /* see struct wait_habit */
 /* Waits that take as long count as themselves alone, and are told while they last. */
 #define WIRE_WAIT_LONG_NS 1000000
-#define WIRE_WAITERS	 32768 /* threads that wait at a time, about */
+#define WIRE_WAITERS	  32768 /* threads that wait at a time, about */
 
 enum wire_wait_state {
 	WIRE_WAIT_MADE = 1, /* being filled in */

@@ -20,7 +20,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest numbered heate
 		region_values patched spans own_jumps asks_parent missing chain causes \
 		odd_code diverted callers borrowers jit load_amid copies checked throng sampled seeds jump_loop waiting reasons serving stepped \
 		jump_swaps stack_copies fork_amid slowdown system_calls cooling often files hive asking one_lock mappings \
-		thread_context alike naps unseen begins ends moved handed_out litter
+		thread_context alike naps unseen begins ends moved handed_out litter hung
 THROWING     := names goes_on inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
 GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink

@@ -385,6 +385,9 @@ struct task_struct {
 	struct uprobe_task *utask;
 	struct task_io_accounting ioac;
 	struct thread_struct thread;
+	int on_cpu; /* it is one's current thread, or about to leave it */
+	char comm[16];
+	unsigned long nivcsw; /* how often it has left the CPU otherwise than nvcsw says */
 };
 
 struct vm_area_struct {
@@ -393,6 +396,12 @@ struct vm_area_struct {
 };
 
 #pragma clang attribute pop
+
+/* What a program at an iterator of tasks gets. */
+struct bpf_iter__task {
+	void *meta;
+	struct task_struct *task; /* NULL: there are no more */
+};
 
 /* Arguments of a raw tracepoint. */
 struct bpf_raw_tracepoint_args {

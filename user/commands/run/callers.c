@@ -96,11 +96,13 @@ static const char *call_name(uint32_t call)
 
 #define WAKER_NAME 48 /* bytes of each function's name */
 
-/* Who has ended a wait: "[by writer: main › flush_log]". */
+/* Who has ended a wait: "[by writer: main › flush_log]"; or, where nobody has, who has the lock:
+ * "[held by writer: main › flush_log]". */
 static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *function)
 {
 	char name[64 + WAKER_FUNCTIONS * (WAKER_NAME + 8)];
-	size_t len = snprintf(name, sizeof(name), "[by %.15s:", waker->comm);
+	size_t len = snprintf(name, sizeof(name), "[%sby %.15s:", waker->holds ? "held " : "",
+			      waker->comm);
 
 	for (size_t i = 0; i < waker->cnt; i++) {
 		const struct plan_function *f = &r->plan->functions[waker->functions[i]];

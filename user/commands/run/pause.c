@@ -27,6 +27,8 @@ void pause__start(struct run *r)
 	controller__start(r->controller, r->start_ns);
 	if (!o->paused && !o->skip_ns) {
 		tracer__open_gate(r->tracer);
+		if (!o->command) /* which has not begun */
+			tracer__find_asleep(r->tracer);
 		return;
 	}
 	r->pause = (struct pause){.off = true, .since_ns = r->start_ns};
@@ -98,9 +100,11 @@ static int switch_on(struct run *r)
 		return 0;
 	progress__clear(&r->progress);
 	err = go_on(r, &now);
-	if (!err)
-		log_info("switched on at %.3f s", at(r, now));
-	return err;
+	if (err)
+		return err;
+	tracer__find_asleep(r->tracer);
+	log_info("switched on at %.3f s", at(r, now));
+	return 0;
 }
 
 int pause__rest(struct run *r)

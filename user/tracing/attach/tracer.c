@@ -16,6 +16,7 @@
 #include "attach/links/skeleton.h"
 #include "attach/links/backend.h"
 #include "attach/links/link_holder.h"
+#include "attach/links/refusal.h"
 #include "attach/lists.h"
 #include "attach/survey.h"
 #include "attach/tracer_inside.h"
@@ -410,6 +411,22 @@ bool tracer__drop_poll(struct tracer *tr)
 void tracer__open_gate(struct tracer *tr)
 {
 	gate__open(&tr->gate);
+}
+
+void tracer__find_asleep(const struct tracer *tr)
+{
+	uint64_t began = now_ns();
+	int found;
+
+	if (!tr->tables.waits_cap || !tr->skel->rodata->filter_tgids)
+		return;
+	found = link_holder__find_asleep(tr->groups.link_holder);
+	if (found < 0)
+		log_debug("cannot look for threads that were asleep before: %s",
+			  refusal__reason() ? refusal__reason() : strerror(-found));
+	else
+		log_debug("%d threads were asleep before and still are: found in %.1f ms", found,
+			  (double)(now_ns() - began) / 1e6);
 }
 
 int tracer__make_turn(void)

@@ -252,6 +252,9 @@ bool tracer__drop_poll(struct tracer *tr);
 
 /* Events count from the first to the second of these. */
 void tracer__open_gate(struct tracer *tr);
+/* Once the gate is open: notes the waits of the target's threads that were asleep before, where
+ * waits are kept; so they are counted from the opening on. Takes some 30 ms. */
+void tracer__find_asleep(const struct tracer *tr);
 /* Makes the turn of runs that replace each other, as at a reload of the agent: a map with the
  * number of the run whose calls count. Each run has a number of its own (struct tracer_options);
  * opening the gate of one closes that of the other, at once. Takes CAP_BPF. Returns a descriptor

@@ -70,6 +70,7 @@ struct waker_path {
 	const char *comm;
 	const uint32_t *functions;
 	size_t cnt;
+	bool holds; /* it has not woken it: it is there, and has the lock */
 };
 
 /* Code that a function is to be named of: what lies before `vaddr`, which is behind a call. */

@@ -336,12 +336,12 @@ static size_t node_functions(const struct bpf_tables *t, uint32_t node, uint32_t
 }
 
 int sample_store__waker(struct sample_store *s, const struct bpf_tables *t,
-			const struct wire_wait *w, uint32_t *function)
+			const struct wire_wait *w, bool holds, uint32_t *function)
 {
 	uint32_t functions[WAKER_FUNCTIONS + PROGRAM_FUNCTIONS];
 	size_t above = node_functions(t, w->spot.node, functions, WAKER_FUNCTIONS), below;
 	int err = program_functions(s, t, &w->user, w->spot.node, functions + above, &below);
-	struct waker_path path = {w->spot.comm, functions, above + below};
+	struct waker_path path = {w->spot.comm, functions, above + below, holds};
 	const struct code_place at = {.object = RESOLVE_WAKER, .waker = &path};
 
 	if (err)

@@ -83,14 +83,15 @@ int sample_store__functions_at(struct sample_store *s, const struct code_place *
 
 #define WAKER_FUNCTIONS 6 /* that are told of where a wait was ended, the innermost */
 
-/* *function = what stands for the place from where a thread was woken. Returns as those. */
+/* *function = what stands for the place from where a thread was woken; `holds`: where one is that
+ * has a lock. Returns as those. */
 int sample_store__waker(struct sample_store *s, const struct bpf_tables *t,
-			const struct wire_wait *w, uint32_t *function);
+			const struct wire_wait *w, bool holds, uint32_t *function);
 
 /* How a wait went on. */
 struct wait_end {
 	uint32_t reason;       /* enum wire_reason */
-	const uint32_t *waker; /* what stands for who has ended it; NULL: not known */
+	const uint32_t *waker; /* what stands for who has ended it, or can; NULL: not known */
 	uint64_t ns;
 };
 

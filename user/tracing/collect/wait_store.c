@@ -33,6 +33,11 @@ void wait_store__fini(struct wait_store *w)
 	*w = (struct wait_store){0};
 }
 
+static uint32_t state_of(const struct wire_wait *e)
+{
+	return e->hash ? __atomic_load_n(&e->state, __ATOMIC_ACQUIRE) : 0;
+}
+
 /* How long a wait has lasted that is under way since then (0: none is). Where not each is looked
  * at, one that ends before it has become long may not be added to its place, or for several. */
 static uint64_t lasted_ns(const struct bpf_tables *t, uint64_t since, uint64_t now_ns)
@@ -64,8 +69,37 @@ static int waker_at(struct wait_store *w, struct sample_store *s, const struct b
 	if (!place || place > t->info.waits_cap || !t->waits[place - 1].hash)
 		return 0;
 	if (!w->seen[place - 1].waker) /* function 0 is the plan's */
-		err = sample_store__waker(s, t, &t->waits[place - 1], &w->seen[place - 1].waker);
+		err = sample_store__waker(s, t, &t->waits[place - 1], false,
+					  &w->seen[place - 1].waker);
 	*function = w->seen[place - 1].waker;
+	return err;
+}
+
+/* The wait that a thread is in; NULL: none that is known. */
+static const struct wire_wait *wait_of(const struct bpf_tables *t, uint64_t pid_tgid)
+{
+	for (uint32_t i = 0; i < t->info.waits_cap; i++) {
+		const struct wire_wait *e = &t->waits[i];
+
+		if (e->spot.pid_tgid == pid_tgid && e->since && state_of(e) >= WIRE_WAIT_READY)
+			return e;
+	}
+	return NULL;
+}
+
+/* The function that stands for who has the lock, and waits as well; *function 0: not known. */
+static int holder_at(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,
+		     uint32_t i, uint32_t *function)
+{
+	const struct wire_spot *spot = &t->waits[i].spot;
+	const struct wire_wait *holder = NULL;
+	int err = 0;
+
+	if (spot->holder && !w->seen[i].holder)
+		holder = wait_of(t, spot->pid_tgid >> 32 << 32 | spot->holder);
+	if (holder)
+		err = sample_store__waker(s, t, holder, true, &w->seen[i].holder);
+	*function = w->seen[i].holder;
 	return err;
 }
 
@@ -93,9 +127,11 @@ static int take_sleep(struct wait_store *w, struct sample_store *s, const struct
 		ns -= end.ns;
 		err = sample_store__add_wait(s, t, e, &end);
 	}
+	if (!err && ns)
+		err = holder_at(w, s, t, i, &function);
 	if (err || !ns)
 		return err;
-	end.waker = NULL;
+	end.waker = function ? &function : NULL;
 	end.ns = ns;
 	return sample_store__add_wait(s, t, e, &end);
 }
@@ -126,11 +162,6 @@ static int take(struct wait_store *w, struct sample_store *s, const struct bpf_t
 	end.ns = ready_ns - seen->ready_ns;
 	seen->ready_ns = ready_ns;
 	return sample_store__add_wait(s, t, e, &end);
-}
-
-static uint32_t state_of(const struct wire_wait *e)
-{
-	return e->hash ? __atomic_load_n(&e->state, __ATOMIC_ACQUIRE) : 0;
 }
 
 int wait_store__read(struct wait_store *w, struct sample_store *s, const struct bpf_tables *t,

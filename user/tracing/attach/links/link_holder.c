@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "attach/links/asleep.h"
 #include "attach/links/call_probes.h"
 #include "attach/links/closer.h"
 #include "attach/links/cpus/near.h"
@@ -51,6 +52,7 @@ enum request_kind {
 	UNLOAD,
 	TRACEPOINTS,
 	MAKE_MAP,
+	FIND_ASLEEP,
 	KEEP,
 	BE_NEAR
 };
@@ -59,9 +61,10 @@ enum request_kind {
  * program's and the file's descriptors go along. LOAD: struct load_spec follows, and a turn's
  * descriptor may go along. LOAD_LATE: the maps' descriptors go along; KEEP: a file's. BE_NEAR:
  * struct near follows, and there is no answer. Else it is an int: -errno or 0, and to LINK the
- * link's number, to DETACH how many links stay. With that to LOAD_LATE the programs' descriptors
- * come, with that to LOAD those of the maps, and behind it struct refusal, with those of the
- * programs; with that to MAKE_MAP the map's. */
+ * link's number, to DETACH how many links stay, to FIND_ASLEEP how many waits were found. With that
+ * to LOAD_LATE the programs' descriptors come, with that to LOAD those of the maps; with that to
+ * MAKE_MAP the map's. Behind those to LOAD and FIND_ASLEEP comes struct refusal, with that to LOAD
+ * the programs' descriptors. */
 struct request {
 	int kind; /* enum request_kind */
 	int link; /* CLOSE: its number */
@@ -366,6 +369,20 @@ static bool load(int socket, struct service *s, const struct fds *turn)
 	       fd_message__send(socket, &refusal, sizeof(refusal), &programs);
 }
 
+/* Answers. False: the other side has gone. */
+static bool find_asleep(int socket, const struct service *s)
+{
+	const struct fds none = {0};
+	struct refusal refusal;
+	int answer;
+
+	refusal__forget();
+	answer = s->skel ? asleep__find(s->skel) : -ENOENT;
+	refusal__get(&refusal);
+	return fd_message__send(socket, &answer, sizeof(answer), &none) &&
+	       fd_message__send(socket, &refusal, sizeof(refusal), &none);
+}
+
 /* The descriptors that go with the answer are in *made. */
 static int make_map(const struct request *req, const struct fds *fds, struct fds *made)
 {
@@ -399,6 +416,8 @@ static bool obey(int socket, struct service *s, const struct request *req, struc
 		return load(socket, s, fds);
 	if (req->kind == BE_NEAR)
 		return be_near(socket, &s->links);
+	if (req->kind == FIND_ASLEEP)
+		return find_asleep(socket, s);
 	if (s->refused && req->kind == LINK)
 		return false;
 	if (s->refused)
@@ -691,6 +710,19 @@ int link_holder__make_map(struct link_holder *k, enum loose_map kind, uint32_t c
 	if (err)
 		return err;
 	return made.cnt == 1 ? made.fd[0] : -EMFILE;
+}
+
+int link_holder__find_asleep(struct link_holder *k)
+{
+	const struct request req = {.kind = FIND_ASLEEP};
+	struct refusal refusal;
+	struct fds none;
+	int found = ask(k, &req, &no_fds) ? answer(k, &none) : -EOWNERDEAD;
+
+	if (fd_message__receive(k->socket, &refusal, sizeof(refusal), &none) != sizeof(refusal))
+		return -EOWNERDEAD;
+	refusal__put(&refusal);
+	return found;
 }
 
 void link_holder__hold(struct link_holder *k, bool hold)

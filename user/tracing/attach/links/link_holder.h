@@ -72,6 +72,9 @@ int link_holder__load_late(struct link_holder *k, const struct late_kind *kind,
 int link_holder__tracepoints(struct link_holder *k, enum tracepoints what);
 int link_holder__make_map(struct link_holder *k, enum loose_map kind, uint32_t cnt, int inner);
 
+/* asleep__find() by the link holder; of errors refusal.h knows the reason. */
+int link_holder__find_asleep(struct link_holder *k);
+
 /* Closes one link in the background, which takes 30 to 150 ms. Its number may be used again at
  * once. Returns 0 or -errno. */
 int link_holder__close(struct link_holder *k, int link);

@@ -2,7 +2,6 @@
 #include "attach/links/loader.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,9 +11,9 @@
 
 #include "attach/links/backend.h"
 #include "attach/links/call_probes.h"
-#include "attach/links/btf/btf_view.h"
 #include "attach/links/btf/kernel_btf.h"
 #include "attach/links/refusal.h"
+#include "attach/links/typed_programs.h"
 
 void load_spec__of(const struct proftrace_bpf *skel, uint32_t backend, struct load_spec *out)
 {
@@ -95,51 +94,6 @@ static int close_stack_tables(struct proftrace_bpf *skel)
 	return err;
 }
 
-/*
- * Tracepoints whose arguments have types, as "tp_btf/sched_switch" is. The kernel wants the type's
- * number. libbpf would look for it in a copy of the kernel's BTF of its own: 5 MB that are read in
- * pieces of 4 KB, and copied, 45 ms of CPU time in a virtual machine. So it is told that the
- * programs are for another program, for which it leaves that to us.
- */
-#define TYPED	      "tp_btf"
-#define OTHER_PROGRAM 1 /* a descriptor; libbpf does not look at it before it loads the program */
-
-static int put_off_target(struct bpf_program *program, long cookie)
-{
-	return bpf_program__set_attach_target(program, OTHER_PROGRAM, NULL);
-}
-
-static int set_target(struct bpf_program *program, struct bpf_prog_load_opts *opts, long cookie)
-{
-	const struct btf_view *kernel = kernel_btf();
-	char type[64];
-
-	snprintf(type, sizeof(type), "btf_trace_%s",
-		 bpf_program__section_name(program) + strlen(TYPED "/"));
-	opts->attach_prog_fd = 0;
-	opts->attach_btf_id = kernel ? btf_view__find(kernel, type, BTF_KIND_TYPEDEF) : -ENOENT;
-	return (int)opts->attach_btf_id < 0 ? (int)opts->attach_btf_id : 0;
-}
-
-static int attach_typed(const struct bpf_program *program, long cookie, struct bpf_link **link)
-{
-	*link = bpf_program__attach_trace(program);
-	return *link ? 0 : -errno;
-}
-
-/* Returns 0 or -errno. */
-static int handle_typed(void)
-{
-	LIBBPF_OPTS(libbpf_prog_handler_opts, opts, .prog_setup_fn = put_off_target,
-		    .prog_prepare_load_fn = set_target, .prog_attach_fn = attach_typed);
-	static int handler;
-
-	if (!handler)
-		handler = libbpf_register_prog_handler(TYPED "+", BPF_PROG_TYPE_TRACING,
-						       BPF_TRACE_RAW_TP, &opts);
-	return handler < 0 ? handler : 0;
-}
-
 int loader__load(const struct load_spec *spec, int turn_fd, struct proftrace_bpf **out)
 {
 	const struct backend *backend = backend__at(spec->backend);
@@ -150,7 +104,7 @@ int loader__load(const struct load_spec *spec, int turn_fd, struct proftrace_bpf
 	refusal__forget();
 	if (!backend)
 		return -EINVAL;
-	err = handle_typed();
+	err = typed_programs__handle();
 	if (err)
 		return err;
 	skel = skeleton__open_to_load(backend->lacks);

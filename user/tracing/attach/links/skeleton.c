@@ -68,10 +68,9 @@ struct proftrace_bpf *skeleton__open(bool basic)
 	return open_with(basic, -1);
 }
 
-/* Writes the kernel's types that the programs name. Returns 0 or -errno. */
-static int write_types(const struct opened *o)
+int skeleton__write_types(const struct bpf_object *object, int file)
 {
-	const struct btf *programs = bpf_object__btf(o->skel.obj);
+	const struct btf *programs = bpf_object__btf(object);
 	const struct btf_view *kernel = kernel_btf();
 	struct btf *types = programs && kernel ? kernel_types__of(programs, kernel) : NULL;
 	const void *data;
@@ -81,7 +80,7 @@ static int write_types(const struct opened *o)
 	if (!types)
 		return -ENODATA;
 	data = btf__raw_data(types, &size);
-	err = data ? io__write_all(o->types, data, size) : -ENOMEM;
+	err = data ? io__write_all(file, data, size) : -ENOMEM;
 	btf__free(types);
 	return err;
 }
@@ -91,7 +90,8 @@ struct proftrace_bpf *skeleton__open_to_load(bool basic)
 	struct proftrace_bpf *skel = open_with(basic, memfd_create("types", MFD_CLOEXEC));
 	int err = skel ? 0 : -errno;
 
-	if (!err && opened_of(skel)->types >= 0 && !write_types(opened_of(skel)))
+	if (!err && opened_of(skel)->types >= 0 &&
+	    !skeleton__write_types(skel->obj, opened_of(skel)->types))
 		return skel;
 	/* libbpf finds them by itself, too. */
 	skeleton__free(skel);

@@ -20,6 +20,10 @@ struct proftrace_bpf *skeleton__open(bool basic);
  * programs name, instead of all that the kernel has (btf/kernel_types.h). */
 struct proftrace_bpf *skeleton__open_to_load(bool basic);
 
+/* Writes the kernel's types that the programs of an object name to a file, as its
+ * btf_custom_path. Returns 0 or -errno. */
+int skeleton__write_types(const struct bpf_object *object, int file);
+
 /* Closes and frees it. Accepts NULL. */
 void skeleton__free(struct proftrace_bpf *skel);
 
