@@ -80,6 +80,17 @@ class Asleep(harness.TestCase):
         for name, path in rows:
             self.assertRegex(path, self.PLACES[name])
 
+    def test_locks(self):
+        """Who waits for which lock, and who has it."""
+        target = self.hung()
+        done = self.traced(target, "-d", "0.5", "-f", "locks").finish()
+        self.assertEqual(done.status, 0, str(done))
+        for lock, waits, holds in (("left_lock", "gives", "takes"),
+                                   ("right_lock", "takes", "gives")):
+            self.assertRegex(done.stdout, rf"  lock {lock} of process {target.pid}\n"
+                                          rf".*  waited in    {waits}: .*\n"
+                                          rf".*  held by      {holds}: .*pthread_mutex_lock")
+
     def test_wakes_up(self):
         """A thread that wakes up amid the run: its wait has ended then, and others are others."""
         target = self.hung()

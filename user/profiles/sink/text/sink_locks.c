@@ -22,11 +22,12 @@
 #include "util/array.h"
 #include "util/text.h"
 
-#define LOCK_PREFIX  "[lock "
-#define WAKER_PREFIX "[by "
-#define SHOWN	     5 /* waiters of a lock, and wakers, unless -v asks for all */
-#define PATH_SHOWN   4 /* functions of a waiter's path, the innermost */
-#define LIBC_DEPTH   8 /* functions of the libc that are looked at, one in the other */
+#define LOCK_PREFIX   "[lock "
+#define WAKER_PREFIX  "[by "
+#define HOLDER_PREFIX "[held by "
+#define SHOWN	      5 /* waiters of a lock, and wakers, unless -v asks for all */
+#define PATH_SHOWN    4 /* functions of a waiter's path, the innermost */
+#define LIBC_DEPTH    8 /* functions of the libc that are looked at, one in the other */
 
 /* A lock: a run of parties. */
 struct lock {
@@ -159,15 +160,18 @@ static int add_lock(struct parties *t, const struct profile *p, uint32_t node)
 	for (uint32_t i = p->nodes[node].first_child; i; i = p->nodes[i].next_sibling) {
 		const char *by = function__name(&p->functions[p->nodes[i].function]);
 
-		if (!is_wait(p, p->nodes[i].function, WAKER_PREFIX))
+		bool holds = is_wait(p, p->nodes[i].function, HOLDER_PREFIX);
+
+		if (!holds && !is_wait(p, p->nodes[i].function, WAKER_PREFIX))
 			continue;
 		party = add(t, p, node);
 		if (!party)
 			return -ENOMEM;
 		party->releases = true;
+		party->holds = holds;
 		party->role = WAIT_OBJECT_NONE;
 		party->ns = p->nodes[i].stats.off_ns;
-		by += strlen(WAKER_PREFIX);
+		by += strlen(holds ? HOLDER_PREFIX : WAKER_PREFIX);
 		snprintf(party->name, sizeof(party->name), "%.*s", (int)strlen(by) - 1, by);
 	}
 	return 0;
@@ -191,6 +195,8 @@ static int compare_names(const void *a, const void *b)
 
 	if (!order)
 		order = x->releases - y->releases;
+	if (!order)
+		order = x->holds - y->holds;
 	if (!order)
 		order = (x->role > y->role) - (x->role < y->role);
 	return order ? order : strcmp(x->name, y->name);
@@ -264,7 +270,8 @@ static size_t gather(struct parties *t, struct lock *out)
 /* The deed of a party: "waited in", "readers in" of an rwlock. */
 static const char *deed_of(const struct party *party)
 {
-	return party->releases			  ? "released by"
+	return party->holds			  ? "held by"
+	       : party->releases		  ? "released by"
 	       : party->role == WAIT_OBJECT_READ  ? "readers in"
 	       : party->role == WAIT_OBJECT_WRITE ? "writers in"
 						  : "waited in";
