@@ -37,6 +37,7 @@
 
 struct tree_order {
 	uint64_t total_ns;
+	bool asleep; /* nothing in it was called or was on a CPU */
 	uint32_t thread;
 };
 
@@ -285,12 +286,15 @@ static int compare_trees(const void *a, const void *b)
 {
 	const struct tree_order *x = a, *y = b;
 
+	if (x->asleep != y->asleep)
+		return x->asleep - y->asleep;
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
 	return x->thread < y->thread ? -1 : 1;
 }
 
-/* The trees, dearest first. Threads without calls have none. */
+/* The trees, dearest first, those of threads that slept all the time last. Threads without calls
+ * have none. */
 static size_t sort_trees(const struct profile *p, struct tree_order *trees)
 {
 	size_t i, cnt = 0;
@@ -299,9 +303,13 @@ static size_t sort_trees(const struct profile *p, struct tree_order *trees)
 	for (i = 0; i < p->threads_cnt; i++) {
 		if (!p->threads[i].first_root)
 			continue;
-		trees[cnt] = (struct tree_order){.thread = i};
-		for (node = p->threads[i].first_root; node; node = p->nodes[node].next_sibling)
-			trees[cnt].total_ns += p->nodes[node].stats.total_ns;
+		trees[cnt] = (struct tree_order){.thread = i, .asleep = true};
+		for (node = p->threads[i].first_root; node; node = p->nodes[node].next_sibling) {
+			const struct call_stats *stats = &p->nodes[node].stats;
+
+			trees[cnt].total_ns += stats->total_ns;
+			trees[cnt].asleep &= !stats->calls && stats->total_ns == stats->off_ns;
+		}
 		cnt++;
 	}
 	qsort(trees, cnt, sizeof(*trees), compare_trees);
