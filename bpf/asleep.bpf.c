@@ -52,7 +52,7 @@ static __always_inline u64 slept_since(const struct task_struct *task)
 
 	if (!(state & (SLEEPS_STATE | STOPPED_STATES | FROZEN_STATE)) ||
 	    state & (TASK_DEAD_STATE | WAKING_STATE) ||
-	    (bpf_core_field_exists(task->on_cpu) && FAR_FIELD(task, on_cpu)))
+	    (bpf_core_field_exists(task->on_cpu) && BPF_CORE_READ_BITFIELD_PROBED(task, on_cpu)))
 		return 0;
 	return FAR_FIELD(task, nvcsw) + FAR_FIELD(task, nivcsw);
 }
