@@ -91,6 +91,18 @@ class Asleep(harness.TestCase):
                                           rf".*  waited in    {waits}: .*\n"
                                           rf".*  held by      {holds}: .*pthread_mutex_lock")
 
+    def test_tree(self):
+        """Who has worked stands first; who has a lock stands below it, in a row of its own."""
+        target = self.hung()
+        tracer = self.traced(target, "-f", "tree").wait_tracing()
+        target.send("")
+        target.stdout.wait_lines("handled")
+        done = tracer.interrupt()
+        self.assertEqual(done.status, 0, str(done))
+        self.assertRegex(done.stdout, r"^reads +pid ")
+        self.assertRegex(done.stdout, r"└─\[futex\] › \[lock\] › \[lock left_lock\]\n"
+                                      r".*└─\[held by takes: ")
+
     def test_wakes_up(self):
         """A thread that wakes up amid the run: its wait has ended then, and others are others."""
         target = self.hung()

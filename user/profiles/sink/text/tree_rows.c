@@ -130,6 +130,15 @@ static bool is_single(const struct builder *b, uint32_t node)
 	return !b->p->nodes[node].next_sibling && !b->p->nodes[node].first_child;
 }
 
+/* Who has the lock that a thread waits for: a row of its own, as the lock's name stands before it.
+ */
+static bool is_holder(const struct builder *b, uint32_t node)
+{
+	const char *name = b->p->functions[b->p->nodes[node].function].name;
+
+	return is_wait(b, node) && name && !strncmp(name, "[held by ", strlen("[held by "));
+}
+
 /* The callee that has all the time of `node`, but for cheap ones, if neither has counted calls:
  * both are known from samples, or were open before tracing began. What a wait is for tells more
  * than what would stand for it, so it may be cheap. 0: there is none. */
@@ -140,6 +149,7 @@ static uint32_t chain(const struct builder *b, uint32_t node)
 	if (b->everything || !n->first_child || n->stats.calls || child->stats.calls ||
 	    !has_all(b, &child->stats, &n->stats) ||
 	    outside_program(b, node) != outside_program(b, n->first_child) ||
+	    is_holder(b, n->first_child) ||
 	    (folded(b, n->first_child, 1) && !is_wait(b, n->first_child)))
 		return 0;
 	return child->next_sibling && !b->divisor ? 0 : n->first_child;
