@@ -137,6 +137,31 @@ static void test_little_of_it(void **state)
 	expect(program("/usr/bin/prog", 49, 0), "");
 }
 
+/* A stranger's recording may name no file, or in characters that a terminal would obey. */
+static void test_names_of_damaged_recordings(void **state)
+{
+	struct profile *p = fixture_new();
+	char *nothing = calloc(1, 1); /* of its own, so that a sanitizer sees what is read */
+	uint32_t f = fixture_function(p, "f"), g = fixture_function(p, "g");
+
+	assert_non_null(nothing);
+	p->sample_period_ns = 10000000;
+	p->functions[f].module = nothing;
+	p->functions[g].module = "x\033[2J]";
+	fixture_thread(p, 1, 1, "prog");
+	fixture_node(p, 0, 0, f, 1, 900000000, 900000000);
+	fixture_node(p, 0, 0, g, 1, 100000000, 100000000);
+	fixture_finish(p);
+	expect(p, "CPU time by file: 90.0% unknown, 10.0% x\\x1b[2J\n");
+	p = program("\007", 60, 0);
+	fixture_cpu_share(p, (struct profile_cpu_share){nothing, 40, 0, 0});
+	expect(p, "CPU time by 100 samples: 0.0% in traced functions themselves; the rest, which\n"
+		  "they may have called:\n"
+		  "    60.0%  \\x07\n"
+		  "    40.0%  unknown\n");
+	free(nothing);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -145,6 +170,7 @@ int main(void)
 		cmocka_unit_test(test_code_made_at_run_time),
 		cmocka_unit_test(test_made_by_functions),
 		cmocka_unit_test(test_little_of_it),
+		cmocka_unit_test(test_names_of_damaged_recordings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

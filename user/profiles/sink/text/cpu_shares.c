@@ -86,6 +86,17 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* Writes a name like "[kernel]" without its brackets. A recording may have any other text there, an
+ * empty one, too. Returns the columns it took or -ENOMEM. */
+static int print_bracketed(struct printer *pr, const char *module)
+{
+	char name[NAME_COLUMNS + 1];
+
+	module += *module == '[';
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(module, "]"), module);
+	return printer__name(pr, *name ? name : "unknown", NAME_COLUMNS);
+}
+
 static int print_share(struct printer *pr, const struct share *s, double whole)
 {
 	const char *module = s->file->module;
@@ -100,7 +111,8 @@ static int print_share(struct printer *pr, const struct share *s, double whole)
 	} else if (is_made(s->file)) {
 		fputs("code made at run time (by a JIT): in no file, not traced\n", pr->out);
 	} else {
-		fprintf(pr->out, "%.*s\n", (int)strcspn(module + 1, "]"), module + 1);
+		width = print_bracketed(pr, module);
+		fputc('\n', pr->out);
 	}
 	return width < 0 ? width : 0;
 }
@@ -262,7 +274,7 @@ static int print_files(struct printer *pr, struct profile_cpu_share *files, stru
 		err = is_file(shares[i].file) ? printer__name(pr, base_name(module), NAME_COLUMNS)
 		      : is_made(shares[i].file)
 			      ? fprintf(pr->out, "code made at run time (by a JIT)")
-			      : fprintf(pr->out, "%.*s", (int)strcspn(module + 1, "]"), module + 1);
+			      : print_bracketed(pr, module);
 		rest -= shares[i].samples;
 	}
 	if (rest >= SHOWN_SHARE * whole)
