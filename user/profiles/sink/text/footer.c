@@ -363,7 +363,7 @@ static int print_summary(struct printer *pr)
 	if (*accounts__estimates(pr->profile, line, sizeof(line)))
 		fprintf(pr->out, "~: %s\n", line);
 	print_waits(pr);
-	err = cpu_shares__print_processes(pr);
+	err = pr->waits_alone ? 0 : cpu_shares__print_processes(pr);
 	if (!err)
 		err = cpu_shares__print(pr);
 	fputs(printer__style(pr, STYLE_PLAIN), pr->out);

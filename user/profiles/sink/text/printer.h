@@ -22,6 +22,7 @@ struct printer {
 	struct listing *listing; /* of rows' functions; NULL: none. Freed by printer__fini() */
 	bool marked;		 /* a row has the mark of printer__row_function() */
 	bool partial;		 /* a row has times of a part of its calls */
+	bool waits_alone;	 /* the table is about waits: who had CPU time is of no interest */
 	char *name;		 /* scratch; freed by it, too */
 	size_t name_cap;
 };

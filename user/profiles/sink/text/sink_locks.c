@@ -367,7 +367,7 @@ static int print_locks(struct printer *pr, struct parties *t)
 
 static int write_locks(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
-	struct printer pr = {.profile = p, .opts = opts, .out = out};
+	struct printer pr = {.profile = p, .opts = opts, .out = out, .waits_alone = true};
 	struct parties parties = {0};
 	int err = 0;
 
