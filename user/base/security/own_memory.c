@@ -32,19 +32,22 @@ static uint64_t limit_v1(const char *group)
 	return number_after(path, "hierarchical_memory_limit ");
 }
 
+/* `group` is cut to "". The group at the mount has a limit as well where that is a container's. */
 static uint64_t limit_v2(const char *mount, char *group)
 {
 	uint64_t least = UINT64_MAX;
 	char path[PATH_MAX], *last;
 
-	while ((last = strrchr(group, '/')) && last[1]) {
+	do {
 		uint64_t limit;
 
 		snprintf(path, sizeof(path), "%s%s/memory.max", mount, group);
 		limit = number_after(path, "");
 		least = limit < least ? limit : least;
-		*last = '\0';
-	}
+		last = strrchr(group, '/');
+		if (last)
+			*last = '\0';
+	} while (last);
 	return least;
 }
 
@@ -73,8 +76,7 @@ void own_memory__check(void)
 
 	if (limit < NEEDED)
 		log_warn("the control group of proftrace may have %llu MB of memory, and a run "
-			 "needs "
-			 "some %llu MB, or %llu MB with --max-paths 5000: if that is too little, "
-			 "the kernel ends proftrace (memory.max)",
+			 "needs some %llu MB, or %llu MB with --max-paths 5000: if that is too "
+			 "little, the kernel ends proftrace (memory.max)",
 			 (unsigned long long)limit >> 20, NEEDED >> 20, NEEDED_FEW >> 20);
 }
