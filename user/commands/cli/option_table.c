@@ -249,8 +249,7 @@ const struct argp_option option_table[] = {
 	{"raw", OPT_RAW, 0, 0, "leave the cost of probes in all times", 0},
 	{"process-frames", OPT_PROCESS_FRAMES, 0, 0,
 	 "keep processes apart: folded stacks begin with comm-pid, and trees are by process "
-	 "(default: "
-	 "processes of one name are one tree)",
+	 "(default: processes of one name are one tree)",
 	 0},
 	{"thread-frames", OPT_THREAD_FRAMES, 0, 0,
 	 "keep threads apart: folded stacks begin with comm-pid/tid, and trees are by thread", 0},
