@@ -153,7 +153,7 @@ class Reasons(harness.TestCase):
                                for shown in (("-f", "locks", "-v"), ("-f", "folded", "-w", "off")))
                 addresses = set(re.findall(rf"  {cause} (\S*0x[0-9a-f]+) of process", locks))
                 self.assertEqual(len(addresses), 1, locks)
-                waits = re.findall(rf"pthread_{cause[:4]}\S*;\[lock (\S*0x[0-9a-f]+)\]", tree)
+                waits = re.findall(rf"pthread_{cause[:4]}.*;\[lock (\S*0x[0-9a-f]+)\]", tree)
                 self.assertEqual(set(waits), addresses, tree)
                 self.assertEqual(int(waits[0].partition("0x")[2], 16) % 8, 0)
 
