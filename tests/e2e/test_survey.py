@@ -47,7 +47,10 @@ class Survey(harness.TestCase):
         self.assertGreater(drop["cost_percent"], 5)
         self.assertGreater(drop["calls_per_second"], 0)
         self.assertIn("over the budget", drop["reason"])
-        self.assertEqual(sum(f["calls"] for f in document["functions"] if f["name"] == "hot"), 0)
+        # What it has is a guess by its rate then, whose error says so: no call was recorded.
+        for function in document["functions"]:
+            if function["name"] == "hot":
+                self.assertGreaterEqual(function["calls_error"], function["calls"])
         self.assertEqual(self.count(document, "rare"), 12)
         self.assertEqual(set(self.drops(document)), {"hot"})
         accounting = document["accounting"]

@@ -328,12 +328,17 @@ static int sum_functions(struct assembly *a)
 	return 0;
 }
 
+/* A call takes so long at least, about. */
+#define SHORT_CALL_NS 5
+
 /*
  * A program of four phases drops a function soon after its phase has begun, by when it had hardly
  * been called, and has few looks in each, or none. Then samples tell more than the rate at the
  * drop: 185 ms of CPU time / 60 ns are 3,100,000 calls, where the rate made 9,000 of it; and the
  * error is what may be behind samples, also where there are none. Where looks have met the
- * function, but samples have met far more of it, the error is as large as that.
+ * function, but samples have met far more of it, the error is as large as that. Of a function
+ * without any call that was recorded it is not known how long calls take: they may be as short as
+ * calls can be, as those of one that takes 5 ns and was dropped before the start.
  */
 static void estimate_by_samples(const struct assembly *a, const struct function_sums *sums,
 				struct calls_estimate *e)
@@ -348,8 +353,10 @@ static void estimate_by_samples(const struct assembly *a, const struct function_
 			sums->samples ? sums->sampled_ns / sums->samples : a->c->samples.weight_ns,
 	};
 	struct calls_by_time by;
-	double missing;
+	double missing, most = (double)sums->sampled_ns / SHORT_CALL_NS;
 
+	if (e->guessed && !sums->calls)
+		e->variance = fmax(e->variance, most * most);
 	if ((!e->guessed && !(e->calls > 0)) || !calls_by_time__of(&time, &by))
 		return;
 	if (e->guessed) {
