@@ -174,7 +174,9 @@ class Parser(Case):
             with open(old, "w", encoding="ascii"):
                 pass
             for output in new, old:
-                run = self.process(PROFTRACE, *verb, "-o", output, "-x", path)
+                # nohup, which may have begun the tests, has SIGHUP ignored.
+                run = self.process(PROFTRACE, *verb, "-o", output, "-x", path,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
                 self.assertTrue(harness.poll(lambda: self.cpu_seconds(run.pid) >= 0.3,
                                              harness.TIMEOUT))
                 run.signal(signo)
