@@ -191,7 +191,7 @@ __noinline u32 unwind_rule(const struct wire_unwind_space *space, u32 number, u6
 #define ASLEEP_PAGES 32 /* of a stack, from the innermost on */
 #define PAGE	     4096
 
-/* What is known of the memory of the thread that is looked at: its stack, from `start` on. */
+/* A copy of the stack of the thread that is looked at: `bytes` of it, from address `start` on. */
 struct asleep_stack {
 	u64 start, bytes;
 	u64 words[ASLEEP_PAGES * PAGE / sizeof(u64)];

@@ -397,7 +397,7 @@ struct vm_area_struct {
 
 #pragma clang attribute pop
 
-/* What a program at an iterator of tasks gets. */
+/* The argument of a program at an iterator of tasks. */
 struct bpf_iter__task {
 	void *meta;
 	struct task_struct *task; /* NULL: there are no more */

@@ -47,7 +47,8 @@ class Survey(harness.TestCase):
         self.assertGreater(drop["cost_percent"], 5)
         self.assertGreater(drop["calls_per_second"], 0)
         self.assertIn("over the budget", drop["reason"])
-        # What it has is a guess by its rate then, whose error says so: no call was recorded.
+        # The calls of `hot` are a guess by its rate then, and their error says so: none was
+        # recorded.
         for function in document["functions"]:
             if function["name"] == "hot":
                 self.assertGreaterEqual(function["calls_error"], function["calls"])

@@ -8,8 +8,8 @@
  *   reads      reads from a pipe into which nobody writes (but as above)
  *   sleeps     for a day, and so do MORE others
  *
- * It prints a line when all of them are about to wait, and one for each time that `reads` was woken
- * up. At the end of standard input it goes on waiting.
+ * The program prints a line when all threads are about to wait, and one for each time that `reads`
+ * was woken up. At the end of standard input it goes on waiting.
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What it may cost to find a separate debug file by its checksum. */
+/* Bounds of what the checksums cost by which separate debug files are found. */
 #include "elf_fixture.h"
 
 #include "elf/debug_file.c"

@@ -337,10 +337,10 @@ static void test_merge_across_a_program(void **state)
 	assert_int_equal(t->merged_pids, 2);
 	assert_int_equal(t->pid, 10);
 	assert_int_equal(m->nodes[t->first_root].stats.calls, 3);
-	/* It may be of either program. */
+	/* A thread worker-9 may be of either program. */
 	assert_int_equal(find_thread(m, "worker-9", "")->pid, 40);
 	assert_int_equal(find_thread(m, "worker-1", "other")->pid, 30);
-	/* This may be of one alone. */
+	/* A thread named helper may be of one program alone. */
 	assert_int_equal(find_thread(m, "helper", "server")->merged_pids, 2);
 	assert_int_equal(find_thread(m, "server", "server")->merged_cnt, 1);
 	profile__free(m);

@@ -375,8 +375,8 @@ static void add_base(struct moved *m, const struct area *a, const struct patch_s
 	}
 }
 
-/* What the process has mapped, and where, of objects that are not told yet. Returns 0 or -ENOMEM.
- */
+/* Notes which parts of objects that are not told yet the process has mapped, and where. Returns 0
+ * or -ENOMEM. */
 static int find_bases(const struct look *l, const bool *told, struct moved *moved)
 {
 	int err = 0;

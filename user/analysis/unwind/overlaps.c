@@ -7,7 +7,7 @@
 
 #include "util/search.h"
 
-/* What each range begins with. */
+/* The first two members of each range, whatever follows them. */
 struct bounds {
 	uint64_t start, end;
 };

@@ -67,19 +67,6 @@ static void log_line(enum log_level level, const char *line)
 		show(safe);
 }
 
-void log_at(enum log_level level, const char *fmt, ...)
-{
-	char line[LINE_SIZE];
-	va_list args;
-
-	if (level > max_level)
-		return;
-	va_start(args, fmt);
-	vsnprintf(line, sizeof(line), fmt, args);
-	va_end(args);
-	log_line(level, line);
-}
-
 /* Whether log_once() has logged the line. From now on it has, if there is room to know of it. */
 static bool is_known(const char *line)
 {
@@ -94,18 +81,35 @@ static bool is_known(const char *line)
 	return false;
 }
 
-void log_once(enum log_level level, const char *fmt, ...)
+/* `first_only`: not if log_once() has logged that line. */
+__attribute__((format(printf, 3, 0))) static void log_args(enum log_level level, bool first_only,
+							   const char *fmt, va_list args)
 {
 	char line[LINE_SIZE];
-	va_list args;
 
 	if (level > max_level)
 		return;
-	va_start(args, fmt);
 	vsnprintf(line, sizeof(line), fmt, args);
-	va_end(args);
-	if (!is_known(line))
+	if (!first_only || !is_known(line))
 		log_line(level, line);
+}
+
+void log_at(enum log_level level, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	log_args(level, false, fmt, args);
+	va_end(args);
+}
+
+void log_once(enum log_level level, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	log_args(level, true, fmt, args);
+	va_end(args);
 }
 
 void log_unexplained(int err)

@@ -116,8 +116,8 @@ static int name_waker(struct run *r, const struct waker_path *waker, uint32_t *f
 	return plan_callers__wait(&r->callers.named, r->plan, name, function);
 }
 
-/* What a thread waits for, by the innermost functions of its stack: of an rwlock, whether to read
- * or to write. */
+/* The kind of lock that a thread waits for, by the innermost functions of its stack: of an rwlock,
+ * whether to read or to write. */
 static uint32_t role_of(const struct run *r, const struct waker_path *path)
 {
 	for (size_t i = path->cnt; i-- > 0;) {

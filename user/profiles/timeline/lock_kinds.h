@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What threads wait for in the C library's functions: a mutex, a condition variable, and so on. */
+/* Kinds of locks that threads wait for in the C library's functions: a mutex, a condition variable
+ * and so on. */
 #ifndef PROFTRACE_TIMELINE_LOCK_KINDS_H
 #define PROFTRACE_TIMELINE_LOCK_KINDS_H
 

@@ -132,7 +132,8 @@ static double off_of(const struct estimating *e, struct length all, double calls
 	return fmax(0, own_ns / fmax(least_ns, SHORTEST_NS * fmax(calls, 1)) - 1);
 }
 
-/* The rate by windows; `usual_ns`: how long a window is. A rate by shorter ones is less certain. */
+/* The rate by windows, all 0 without any; `usual_ns`: how long a window is. A rate by shorter ones
+ * is less certain. */
 static struct known by_windows(const struct estimating *e, const struct function *f,
 			       double usual_ns)
 {
@@ -140,7 +141,7 @@ static struct known by_windows(const struct estimating *e, const struct function
 	double own_ns = count_cost__own_ns(&e->cost, w->all.ns, w->all.cost_ns);
 
 	if (!(own_ns > 0))
-		return (struct known){f->guess, 1, 0};
+		return (struct known){0};
 	return (struct known){
 		w->sums.c / own_ns,
 		sums_variance(&w->sums, &e->usual) * w->sums.n * usual_ns / w->counted_ns,
@@ -189,10 +190,9 @@ static void know(struct estimating *e, double usual_ns)
 		e->known[i] = by_windows(e, &e->rates->functions[i], usual_ns);
 	guesses = guesses_of(e);
 	for (size_t i = 0; i < e->rates->cnt; i++) {
-		const struct function *f = &e->rates->functions[i];
-
-		if (!(f->by[e->clock].all.ns > 0))
-			e->known[i] = (struct known){f->guess * guesses.off, guesses.variance, 0};
+		if (!(e->known[i].variance > 0))
+			e->known[i] = (struct known){e->rates->functions[i].guess * guesses.off,
+						     guesses.variance, 0};
 	}
 }
 
