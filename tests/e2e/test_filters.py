@@ -123,7 +123,10 @@ class Filters(harness.TestCase):
                       self.said("-f", "svg", "-w", "off", "--reverse"))
         self.assertNotIn("--reverse", self.said("-f", "folded", "--reverse"))
         self.assertIn("-w: json shows the same for all weights", self.said("-f", "json", "-w", "cpu"))
-        self.assertNotIn("-w:", self.said("-f", "pprof", "-w", "cpu"))
+        for form in ("pprof", "tree", "flat"):
+            self.assertNotIn("-w:", self.said("-f", form, "-w", "cpu"))
+        self.assertIn("-w calls: a tree goes by time", self.said("-f", "tree", "-w", "calls"))
+        self.assertNotIn("-w calls", self.said("-f", "flat", "-w", "calls"))
 
     def test_no_such_object(self):
         target = self.target("shapes-linked")

@@ -70,7 +70,7 @@ class Top(harness.TestCase):
     def test_views(self):
         self.start("-F", "request", "-F", "parse", "-F", "word", "-F", "answer")
         self.press("t")
-        self.wait_for(r"├─parse")
+        self.wait_for(r"├parse")
         self.press("H")
         self.wait_for(r"serving \d+/\d+")
         self.press("f", "/")

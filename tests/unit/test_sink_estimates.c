@@ -7,7 +7,8 @@
 #include "calls/distribution.h"
 #include "estimate_fixture.h"
 
-static const struct sink_options plain, calls = {.weight = WEIGHT_CALLS}, verbose = {.verbose = 1};
+static const struct sink_options plain, calls = {.weight = WEIGHT_CALLS}, narrow = {.columns = 80},
+					verbose = {.verbose = 1};
 
 #define NOTE                                                                          \
 	"estimated from 294 samples of 10.0 ms CPU time each, calls from 4 bursts of" \
@@ -30,6 +31,7 @@ static void test_text(void **state)
 		 "        1   2.00 s ~60.0 ms   2.00 s  100.0%  main\n"
 		 "  ~90,000  ~1.94 s  ~1.90 s  ~1.94 s   97.0%  └─hot\n"
 		 "        - ~40.0 ms ~40.0 ms ~40.0 ms    2.0%    └─memcpy\n");
+	contains(&sink_tree, &narrow, " ~90.0k  ~1.94 s  ~1.90 s   97.0%  └hot\n");
 	contains(&sink_tree, &plain, "\n~: " NOTE "\n");
 	contains(&sink_flat, &plain, " ~130,000  ~2.94 s  ~2.90 s");
 	/* Behind each figure its error. */
@@ -191,8 +193,8 @@ static void expect_wait(uint64_t waits_estimated, const char *rows)
 
 static void test_marks_of_waits(void **state)
 {
-	expect_wait(0, "        -  80.3 ms  80.3 ms     0 ns    4.0%  └─read › [pipe]\n");
-	expect_wait(16, "        - ~80.3 ms ~80.3 ms    ~0 ns    4.0%  └─read › [pipe]\n");
+	expect_wait(0, "        -  80.3 ms  80.3 ms     0 ns    0.0%  └─read › [pipe]\n");
+	expect_wait(16, "        - ~80.3 ms ~80.3 ms    ~0 ns    0.0%  └─read › [pipe]\n");
 }
 
 static void test_one_wait(void **state)
@@ -249,12 +251,17 @@ static void test_sqlite(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_one_basis),   cmocka_unit_test(test_dropped_without_bursts),
-		cmocka_unit_test(test_large_error), cmocka_unit_test(test_text),
-		cmocka_unit_test(test_json),	    cmocka_unit_test(test_one_wait),
+		cmocka_unit_test(test_one_basis),
+		cmocka_unit_test(test_dropped_without_bursts),
+		cmocka_unit_test(test_large_error),
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_one_wait),
 		cmocka_unit_test(test_marks_of_waits),
-		cmocka_unit_test(test_csv),	    cmocka_unit_test(test_tools),
-		cmocka_unit_test(test_svg),	    cmocka_unit_test(test_sqlite),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_svg),
+		cmocka_unit_test(test_sqlite),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,38 @@ static void test_functions(void **state)
 	profile__free(p);
 }
 
+/* Of the 700 us in work(), 600 are waits. */
+static void test_weights(void **state)
+{
+	struct sink_options cpu = {.weight = WEIGHT_CPU, .columns = 80};
+	struct sink_options calls = {.weight = WEIGHT_CALLS, .columns = 80};
+	struct profile *p = fixture_small();
+	char *text;
+
+	for (size_t i = 1; i < p->nodes_cnt; i++)
+		if (p->nodes[i].function == 1)
+			p->nodes[i].stats.off_ns = p->nodes[i].stats.off_self_ns = 600000;
+	fixture_finish(p);
+	text = fixture_write(&sink_flat, p, &cpu);
+	assert_ptr_equal(strstr(text, "  CALLS      CPU     SELF      AVG   SELF%  FUNCTION\n"
+				      "      1   200 us   200 us   200 us   50.0%  idle\n"
+				      "      1  1.00 ms   100 us  1.00 ms   25.0%  main\n"
+				      "      3   100 us  94.0 us   233 us   23.5%  work\n"
+				      "  1,234  6.00 us  6.00 us     4 ns    1.5%  leaf\n"),
+			 text);
+	assert_non_null(strstr(text, "not shown in 80 columns: P99, MAX, MODULE, TOTAL, P50"));
+	free(text);
+	text = fixture_write(&sink_flat, p, &calls);
+	assert_ptr_equal(strstr(text, "  CALLS    TOTAL     SELF      AVG  CALLS%  FUNCTION\n"
+				      "  1,234  6.00 us  6.00 us     4 ns   99.6%  leaf\n"
+				      "      3   700 us   694 us   233 us    0.2%  work\n"
+				      "      1   200 us   200 us   200 us    0.1%  idle\n"
+				      "      1  1.00 ms   100 us  1.00 ms    0.1%  main\n"),
+			 text);
+	free(text);
+	profile__free(p);
+}
+
 static struct profile *make_recursive(void)
 {
 	struct profile *p = fixture_new();
@@ -265,28 +297,28 @@ static void test_drops(void **state)
 /* On a terminal, with the columns that there is room for, and without a table behind the answer. */
 static void test_narrow(void **state)
 {
-	struct sink_options narrow = {.columns = 80}, wider = {.columns = 100};
+	struct sink_options narrow = {.columns = 80}, wider = {.columns = 105};
 	struct profile *p = fixture_small();
 
-	p->functions[1].name = "a_name_of_35_columns_for_the_column";
+	p->functions[1].name = "a_name_of_39_columns_and_for_the_column";
 	for (uint32_t i = 0; i < 7; i++)
 		fixture_drop(p, (struct profile_drop){1, 2000000000, 1, 1, 0, "more"});
 	expect_copy(p, &narrow,
-		    "    CALLS    TOTAL     SELF      AVG   SELF%  FUNCTION\n"
-		    "        3   700 us   694 us   233 us   69.4%  "
-		    "a_name_of_35_col…s_for_the_column*\n");
+		    "  CALLS    TOTAL     SELF      AVG   SELF%  FUNCTION\n"
+		    "      3   700 us   694 us   233 us   69.4%  "
+		    "a_name_of_39_colu…nd_for_the_column*\n");
 	expect_copy(p, &narrow,
 		    "\nnot shown in 80 columns: P99, MAX, MODULE, CPU, P50, P90 (-v shows all)\n");
 	expect_copy(p, &narrow,
 		    "7 functions were dropped to keep to the budget: "
-		    "a_name_of_35_co…for_the_column (after 2.00 s), "
-		    "a_name_of_35_co…for_the_column (after 2.00 s), "
-		    "a_name_of_35_co…for_the_column (after 2.00 s), "
-		    "a_name_of_35_co…for_the_column (after 2.00 s), "
-		    "a_name_of_35_co…for_the_column (after 2.00 s), … (-v lists them)\n");
+		    "a_name_of_39_co…for_the_column (after 2.00 s), "
+		    "a_name_of_39_co…for_the_column (after 2.00 s), "
+		    "a_name_of_39_co…for_the_column (after 2.00 s), "
+		    "a_name_of_39_co…for_the_column (after 2.00 s), "
+		    "a_name_of_39_co…for_the_column (after 2.00 s), … (-v lists them)\n");
 	expect_copy(p, &wider,
 		    "    CALLS    TOTAL     SELF      AVG      P99      MAX   SELF%  FUNCTION\n");
-	expect_copy(p, &wider, "a_name_of_35_columns_for_the_column*\n");
+	expect_copy(p, &wider, "a_name_of_39_columns_and_for_the_column*\n");
 	profile__free(p);
 }
 
@@ -325,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_functions),
+		cmocka_unit_test(test_weights),
 		cmocka_unit_test(test_recursion_and_open_calls),
 		cmocka_unit_test(test_interval),
 		cmocka_unit_test(test_resolution),

@@ -4,7 +4,8 @@
 
 static const struct sink_options plain;
 
-#define COLUMNS "    CALLS    TOTAL     SELF      CPU   SHARE  FUNCTION\n"
+#define COLUMNS	    "    CALLS    TOTAL     SELF      CPU   SHARE  FUNCTION\n"
+#define CPU_COLUMNS "    CALLS    TOTAL     SELF      CPU    CPU%  FUNCTION\n"
 
 static void test_small(void **state)
 {
@@ -50,6 +51,71 @@ static void test_color(void **state)
 		"\033[33mwarning: 1,234 calls were not recorded because a table was full: "
 		"counts and times are too low\033[0m\n");
 	profile__free(p);
+}
+
+/* Of the 1 ms in main(), 600 us are waits in work(). */
+static struct profile *make_waiting(void)
+{
+	struct profile *p = fixture_small();
+
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		struct profile_node *n = &p->nodes[i];
+		bool work = !strcmp(p->functions[n->function].name, "work");
+
+		if (work)
+			n->stats.off_ns = n->stats.off_self_ns = 600000;
+		if (!n->parent)
+			n->stats.off_ns = 600000;
+	}
+	fixture_finish(p);
+	return p;
+}
+
+static void expect_tree(const char *tree, const struct sink_options *opts)
+{
+	struct profile *p = make_waiting();
+	char *text = fixture_write(&sink_tree, p, opts);
+
+	if (strncmp(text, tree, strlen(tree)) != 0)
+		fail_msg("not the tree that was expected:\n%s", text);
+	free(text);
+	profile__free(p);
+}
+
+static void test_by_cpu_time(void **state)
+{
+	const char *tree = "prog  pid 100  tid 101\n"
+			   "    CALLS      CPU     SELF    TOTAL   SHARE  FUNCTION\n"
+			   "        1   400 us   100 us  1.00 ms  100.0%  main\n"
+			   "        1   200 us   200 us   200 us   50.0%  ├─idle\n"
+			   "        3   100 us  94.0 us   700 us   25.0%  └─work\n"
+			   "    1,234  6.00 us  6.00 us  6.00 us    1.5%    └─leaf\n";
+
+	expect_tree(tree, &(struct sink_options){.weight = WEIGHT_CPU});
+	expect_tree(tree, &(struct sink_options){.weight = WEIGHT_CPU, .thread_frames = true});
+}
+
+static void test_by_time_off_cpu(void **state)
+{
+	expect_tree("prog  pid 100  tid 101\n"
+		    "    CALLS      OFF     SELF    TOTAL   SHARE  FUNCTION\n"
+		    "        1   600 us     0 ns  1.00 ms  100.0%  main\n"
+		    "        3   600 us   600 us   700 us  100.0%  ├─work\n"
+		    "    1,234     0 ns     0 ns  6.00 us    0.0%  │ └─leaf\n"
+		    "        1     0 ns     0 ns   200 us    0.0%  └─idle\n",
+		    &(struct sink_options){.weight = WEIGHT_OFF});
+}
+
+/* Levels take one column each, so that there is room for more of them. */
+static void test_narrow(void **state)
+{
+	expect_tree("prog  pid 100  tid 101\n"
+		    "  CALLS    TOTAL     SELF   SHARE  FUNCTION\n"
+		    "      1  1.00 ms   100 us  100.0%  main\n"
+		    "      3   700 us   694 us   70.0%  ├work\n"
+		    "  1,234  6.00 us  6.00 us    0.6%  │└leaf\n"
+		    "      1   200 us   200 us   20.0%  └idle\n",
+		    &(struct sink_options){.columns = 80});
 }
 
 static struct profile *make_threads(void)
@@ -418,7 +484,7 @@ static void test_samples_in_chains(void **state)
 	fixture_finish(p);
 	fixture_expect(
 		&sink_tree, p, &plain,
-		"x  pid 1  tid 1\n" COLUMNS
+		"x  pid 1  tid 1\n" CPU_COLUMNS
 		"        -  ~1.00 s        -  ~1.00 s  100.0%  _start › main › loop › write\n"
 		"        -  ~1.00 s   900 ms  ~1.00 s  100.0%  └─do_syscall › vfs › copy\n"
 		"        3   100 ms   100 ms   100 ms   10.0%    └─_start\n"
@@ -492,8 +558,8 @@ static void test_reasons_of_waits_stay(void **state)
 	profile__free(p);
 }
 
-/* A wait has its own row for its callers' other callee, which has half of the CPU time: the row
- * says what the wait is for, however short it is. */
+/* A wait is just long enough for a row of its own: the row says what the wait is for, although that
+ * is shorter. */
 static void test_reason_of_short_wait(void **state)
 {
 	static const char *const names[] = {"main", "[preempted]", "[cpu]", "busy"};
@@ -512,8 +578,9 @@ static void test_reason_of_short_wait(void **state)
 	root = fixture_node(p, 0, 0, 0, 1, 10000000000, 4950000000);
 	p->nodes[root].stats.off_ns = 9960000000;
 	for (uint32_t i = 1; i <= 2; i++) {
-		n = fixture_node(p, 0, i == 1 ? root : n, i, 0, 30000000, i == 1 ? 0 : 30000000);
-		p->nodes[n].stats.off_ns = 30000000;
+		n = fixture_node(p, 0, i == 1 ? root : n, i, 0, i == 1 ? 34000000 : 30000000,
+				 i == 1 ? 4000000 : 30000000);
+		p->nodes[n].stats.off_ns = p->nodes[n].stats.total_ns;
 	}
 	fixture_node(p, 0, root, 3, 1, 20000000, 20000000);
 	for (uint32_t i = 0; i < 200; i++) {
@@ -850,6 +917,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_small),
 		cmocka_unit_test(test_color),
+		cmocka_unit_test(test_by_cpu_time),
+		cmocka_unit_test(test_by_time_off_cpu),
+		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_threads_are_merged),
 		cmocka_unit_test(test_thread_frames),
 		cmocka_unit_test(test_processes_are_merged),

@@ -132,6 +132,28 @@ static void test_count(void **state)
 	assert_string_equal(text_count(1234567, small, sizeof(small)), "1,2");
 }
 
+static void expect_rough_count(uint64_t count, const char *expected)
+{
+	char buf[32];
+
+	assert_string_equal(text_rough_count(count, buf, sizeof(buf)), expected);
+}
+
+static void test_rough_count(void **state)
+{
+	expect_rough_count(0, "0");
+	expect_rough_count(9999, "9,999");
+	expect_rough_count(10000, "10.0k");
+	expect_rough_count(99949, "99.9k");
+	expect_rough_count(99950, "100k");
+	expect_rough_count(999499, "999k");
+	expect_rough_count(999500, "1.00M");
+	expect_rough_count(9994999, "9.99M");
+	expect_rough_count(9995000, "10.0M");
+	expect_rough_count(21295040, "21.3M");
+	expect_rough_count(UINT64_MAX, "18.4E");
+}
+
 static void test_signed(void **state)
 {
 	char buf[32];
@@ -167,6 +189,7 @@ int main(void)
 		cmocka_unit_test(test_escape),
 		cmocka_unit_test(test_escape_truncates_between_characters),
 		cmocka_unit_test(test_duration),
+		cmocka_unit_test(test_rough_count),
 		cmocka_unit_test(test_below),
 		cmocka_unit_test(test_percent),
 		cmocka_unit_test(test_count),

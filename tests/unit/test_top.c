@@ -287,7 +287,7 @@ static void test_keys(void **state)
 		top__key(t, *key);
 		canvas__resize(&c, 24, 80);
 		assert_int_equal(top__draw(t, &c), 0);
-		assert_true(shows(&c, *key == 't' ? "└─" : *key == 'H' ? "server 7/8" : "Enter  "));
+		assert_true(shows(&c, *key == 't' ? "└" : *key == 'H' ? "server 7/8" : "Enter  "));
 	}
 	top__key(t, ' ');
 	canvas__resize(&c, 24, 80);

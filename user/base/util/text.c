@@ -134,6 +134,21 @@ char *text_count(uint64_t count, char *buf, size_t size)
 	return buf;
 }
 
+char *text_rough_count(uint64_t count, char *buf, size_t size)
+{
+	static const char units[] = "kMGTPE";
+	double rest = (double)count / 1000;
+	const char *unit = units;
+
+	if (count < 10000)
+		return text_count(count, buf, size);
+	/* 999,500 is 1.00M with three digits. */
+	for (; rest >= 999.5; unit++)
+		rest /= 1000;
+	snprintf(buf, size, "%.*f%c", rest < 9.995 ? 2 : rest < 99.95 ? 1 : 0, rest, *unit);
+	return buf;
+}
+
 static uint64_t amount(int64_t n)
 {
 	return n < 0 ? -(uint64_t)n : (uint64_t)n;

@@ -45,6 +45,10 @@ char *text_signed_count(int64_t count, char *buf, size_t size);
 /* A count with thousands separators: "1,234,567". */
 char *text_count(uint64_t count, char *buf, size_t size);
 
+/* A count that is not known to more than three digits anyway: "812", "9,516", "515k", "21.3M",
+ * "1.20G". */
+char *text_rough_count(uint64_t count, char *buf, size_t size);
+
 /* The length of the library's name that begins the name of a thread-local variable's value, as -A
  * has it: 9 in "libapp.so:request_id", 11 in "libapp.so.2:request_id:x"; 0: there is none. */
 size_t text_library_length(const char *name);

@@ -123,6 +123,7 @@ static bool parse_weight(struct options *o, const char *name)
 		o->sink_opts.weight = WEIGHT_CALLS;
 	else
 		return false;
+	o->sink_opts.weight_chosen = true;
 	return true;
 }
 

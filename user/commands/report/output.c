@@ -122,6 +122,9 @@ int output__open(struct output *out, const struct options *o)
 		log_warn("-w: %s shows the same for all weights; what folded stacks weigh is "
 			 "chosen by it (-f folded)",
 			 out->sink->name);
+	if (out->opts.weight == WEIGHT_CALLS && out->sink == &sink_tree && o->verb != VERB_DIFF)
+		log_warn("-w calls: a tree goes by time, as calls do not add up along its paths; "
+			 "the flat list goes by calls (-f flat)");
 	out->opts.interval = o->interval_ns != 0;
 	/* -v leaves nothing out of tables, however long their lines become. */
 	out->opts.prose_columns = o->output ? 0 : fold__columns(STDOUT_FILENO);

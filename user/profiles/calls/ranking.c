@@ -7,12 +7,16 @@
 
 #include "calls/profile.h"
 
-static int compare_functions(const void *a, const void *b)
+static int compare_functions(const void *a, const void *b, void *by)
 {
 	const struct profile_function *x = *(const struct profile_function *const *)a;
 	const struct profile_function *y = *(const struct profile_function *const *)b;
+	const enum weight *weight = by;
+	uint64_t x_weight = weigh(&x->stats, *weight), y_weight = weigh(&y->stats, *weight);
 	int order;
 
+	if (x_weight != y_weight)
+		return x_weight > y_weight ? -1 : 1;
 	if (x->stats.self_ns != y->stats.self_ns)
 		return x->stats.self_ns > y->stats.self_ns ? -1 : 1;
 	if (x->stats.total_ns != y->stats.total_ns)
@@ -23,7 +27,8 @@ static int compare_functions(const void *a, const void *b)
 	return order ? order : x < y ? -1 : 1;
 }
 
-int profile__rank(const struct profile *p, const struct profile_function ***out, size_t *cnt)
+int profile__rank(const struct profile *p, enum weight weight, const struct profile_function ***out,
+		  size_t *cnt)
 {
 	const struct profile_function **list = calloc(p->functions_cnt + 1, sizeof(*list));
 
@@ -37,6 +42,6 @@ int profile__rank(const struct profile *p, const struct profile_function ***out,
 		if (!f->hidden && (f->stats.calls || f->stats.total_ns))
 			list[(*cnt)++] = f;
 	}
-	qsort(list, *cnt, sizeof(*list), compare_functions);
+	qsort_r(list, *cnt, sizeof(*list), compare_functions, &weight);
 	return 0;
 }

@@ -4,11 +4,15 @@
 
 #include <stddef.h>
 
+#include "calls/stats.h"
+
 struct profile;
 struct profile_function;
 
-/* *out = the functions that were seen and are not hidden, the dearest by its own time first. Needs
- * profile__summarize(). Returns 0 or -ENOMEM. The caller frees *out. */
-int profile__rank(const struct profile *p, const struct profile_function ***out, size_t *cnt);
+/* *out = the functions that were seen and are not hidden, first the one that weighs most without
+ * its callees: with WEIGHT_WALL the dearest by its own time. Needs profile__summarize(). Returns 0
+ * or -ENOMEM. The caller frees *out. */
+int profile__rank(const struct profile *p, enum weight weight, const struct profile_function ***out,
+		  size_t *cnt);
 
 #endif

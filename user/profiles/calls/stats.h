@@ -4,6 +4,41 @@
 
 #include "calls/profile.h"
 
+/* What a path or function weighs, where a user may choose (-w): wall time, time on a CPU, time off
+ * it, or the number of calls. */
+enum weight { WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS };
+
+/* The weight of a path itself, without its callees: ns, or calls. */
+static inline uint64_t weigh(const struct call_stats *s, enum weight weight)
+{
+	switch (weight) {
+	case WEIGHT_CPU:
+		return stats__cpu_self_ns(s);
+	case WEIGHT_OFF:
+		return s->off_self_ns;
+	case WEIGHT_CALLS:
+		return s->calls;
+	default:
+		return s->self_ns;
+	}
+}
+
+/* The weight of a path with its callees: ns. Calls are the path's own: if main() is called once and
+ * calls work() ten times, main() weighs 1. */
+static inline uint64_t weigh_total(const struct call_stats *s, enum weight weight)
+{
+	switch (weight) {
+	case WEIGHT_CPU:
+		return stats__cpu_ns(s);
+	case WEIGHT_OFF:
+		return s->off_ns;
+	case WEIGHT_CALLS:
+		return s->calls;
+	default:
+		return s->total_ns;
+	}
+}
+
 /* Adds the time that one path had to itself to another's. */
 static inline void stats__add_self(struct call_stats *sum, const struct call_stats *s)
 {

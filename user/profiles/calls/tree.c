@@ -14,8 +14,9 @@
 #include "calls/stats.h"
 #include "calls/walk.h"
 
-/* A node with its first two sort criteria beside it in memory: a million are sorted in one go. */
+/* A node with its first sort criteria beside it in memory: a million are sorted in one go. */
 struct sort_key {
+	uint64_t weight;
 	uint64_t total_ns;
 	uint64_t calls;
 	uint32_t node;
@@ -35,6 +36,8 @@ static int compare_keys(const void *a, const void *b, void *profile)
 	const struct profile *p = profile;
 	int order = 0;
 
+	if (x->weight != y->weight)
+		return x->weight < y->weight ? -1 : 1;
 	if (x->total_ns != y->total_ns)
 		return x->total_ns < y->total_ns ? -1 : 1;
 	if (x->calls != y->calls)
@@ -52,7 +55,7 @@ static bool node_valid(const struct profile *p, const struct profile_node *n)
 	       n->thread < p->threads_cnt;
 }
 
-int profile__connect(struct profile *p)
+int profile__connect_by(struct profile *p, enum weight weight)
 {
 	size_t i, cnt = p->nodes_cnt ? p->nodes_cnt - 1 : 0;
 	struct sort_key *keys;
@@ -72,7 +75,8 @@ int profile__connect(struct profile *p)
 			return -EINVAL;
 		}
 		n->first_child = 0;
-		keys[i] = (struct sort_key){n->stats.total_ns, n->stats.calls, i + 1};
+		keys[i] = (struct sort_key){weigh_total(&n->stats, weight), n->stats.total_ns,
+					    n->stats.calls, i + 1};
 	}
 	qsort_r(keys, cnt, sizeof(*keys), compare_keys, p);
 	for (i = 0; i < cnt; i++) {
@@ -85,6 +89,11 @@ int profile__connect(struct profile *p)
 	}
 	free(keys);
 	return 0;
+}
+
+int profile__connect(struct profile *p)
+{
+	return profile__connect_by(p, WEIGHT_WALL);
 }
 
 /* Samples of a function that has probes, at a time when it had none, are time of all its callers.

@@ -3,11 +3,16 @@
 #ifndef PROFTRACE_CALLS_TREE_H
 #define PROFTRACE_CALLS_TREE_H
 
+#include "calls/stats.h"
+
 struct profile;
 
 /* Links children to parents (first_root, first_child, next_sibling) from parent and thread, dearest
  * total first. Call it once the node array is complete. */
 int profile__connect(struct profile *p);
+
+/* Like profile__connect(), the one that weighs most with its callees first. */
+int profile__connect_by(struct profile *p, enum weight weight);
 
 /* Computes every function's stats from the nodes. A function's total_ns counts only the outermost
  * of recursive calls. Needs profile__connect(). Time: linear in the nodes. */

@@ -9,13 +9,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "calls/stats.h"
+
 struct diff;
 struct profile;
 
-enum weight { WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS };
-
 struct sink_options {
 	enum weight weight;
+	bool weight_chosen;  /* by -w; else tree and flat go by CPU time where samples tell it */
 	bool thread_frames;  /* folded: begin with comm-pid/tid, or the title; tree: one tree a
 				thread */
 	bool process_frames; /* folded: begin with comm-pid; tree: apart by process */

@@ -46,7 +46,7 @@ struct frame {
 };
 
 /* How many a function's calls stand for. */
-struct weight {
+struct sampling {
 	uint64_t since_ns;
 	uint32_t calls; /* 0: it was not sampled */
 };
@@ -55,10 +55,10 @@ struct cut {
 	struct timeline touching; /* calls with a part in the range, as a whole */
 	struct profile *p;
 	const struct time_range *range;
-	struct part *parts;	/* by node */
-	struct spread *spreads; /* by function */
-	struct weight *weights; /* by function */
-	struct frame *frames;	/* by depth */
+	struct part *parts;	    /* by node */
+	struct spread *spreads;	    /* by function */
+	struct sampling *samplings; /* by function */
+	struct frame *frames;	    /* by depth */
 	size_t frames_cap;
 	uint64_t calls, open;
 	uint64_t last_ns; /* end of the last call */
@@ -86,9 +86,9 @@ static bool was_finished(const struct cut *c, const struct timeline_call *call)
 
 static uint32_t weight_of(const struct cut *c, uint32_t function, const struct timeline_call *call)
 {
-	const struct weight *w = &c->weights[function];
+	const struct sampling *s = &c->samplings[function];
 
-	return w->calls && call->enter_ns >= w->since_ns ? w->calls : 1;
+	return s->calls && call->enter_ns >= s->since_ns ? s->calls : 1;
 }
 
 static double clamp(double v, double max)
@@ -174,8 +174,8 @@ static int prepare(struct cut *c)
 
 	c->parts = calloc(p->nodes_cnt + 1, sizeof(*c->parts));
 	c->spreads = calloc(p->functions_cnt + 1, sizeof(*c->spreads));
-	c->weights = calloc(p->functions_cnt + 1, sizeof(*c->weights));
-	if (!c->parts || !c->spreads || !c->weights)
+	c->samplings = calloc(p->functions_cnt + 1, sizeof(*c->samplings));
+	if (!c->parts || !c->spreads || !c->samplings)
 		return -ENOMEM;
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
 		c->parts[i].kept = kept_of(&p->nodes[i].stats);
@@ -184,7 +184,7 @@ static int prepare(struct cut *c)
 	for (size_t i = 0; i < p->drops_cnt; i++) {
 		const struct profile_drop *d = &p->drops[i];
 
-		c->weights[d->function] = (struct weight){d->at_ns, d->sampled};
+		c->samplings[d->function] = (struct sampling){d->at_ns, d->sampled};
 	}
 	return 0;
 }
@@ -333,7 +333,7 @@ int profile__cut(struct profile *p, const struct time_range *range)
 	}
 	spread__free(c.spreads, p->functions_cnt);
 	free(c.parts);
-	free(c.weights);
+	free(c.samplings);
 	free(c.frames);
 	return err;
 }

@@ -8,12 +8,12 @@
 #include <inttypes.h>
 
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 #include "sink/data/folded_stack.h"
 #include "sink/diffs.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
-#include "sink/weigh.h"
 #include "views/merge.h"
 
 static void print_line(const struct folded_stack *s, uint64_t value, FILE *out)

@@ -17,6 +17,8 @@
 #include "util/text.h"
 #include "util/utf8.h"
 
+#define NARROW 100 /* columns of a terminal: with fewer, names need more of them */
+
 const char *printer__style(const struct printer *pr, const char *style)
 {
 	return pr->opts->color ? style : "";
@@ -127,6 +129,39 @@ int printer__row_function(struct printer *pr, const struct profile_function *f, 
 	return width + 1;
 }
 
+bool printer__narrow(const struct printer *pr)
+{
+	return !printer__fits(NARROW, pr->opts->columns);
+}
+
+enum weight printer__time_weight(const struct printer *pr)
+{
+	return pr->opts->weight == WEIGHT_CALLS ? WEIGHT_WALL : pr->opts->weight;
+}
+
+enum weight printer__order(const struct printer *pr)
+{
+	if (!pr->opts->weight_chosen && pr->profile->sample_period_ns)
+		return WEIGHT_CPU;
+	return pr->opts->weight;
+}
+
+enum weight printer__other_time(const struct printer *pr)
+{
+	return printer__time_weight(pr) == WEIGHT_WALL ? WEIGHT_CPU : WEIGHT_WALL;
+}
+
+const char *printer__time_name(enum weight weight)
+{
+	static const char *const names[] = {
+		[WEIGHT_WALL] = "TOTAL",
+		[WEIGHT_CPU] = "CPU",
+		[WEIGHT_OFF] = "OFF",
+	};
+
+	return names[weight];
+}
+
 char *printer__share(uint64_t part, uint64_t whole, char *buf, size_t size)
 {
 	if (!whole)
@@ -185,18 +220,26 @@ void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns,
 static const char *row_calls(const struct printer *pr, const struct call_stats *s, uint32_t sampled,
 			     char *buf, size_t size)
 {
-	if (s->calls || !estimate__any(pr->profile))
+	char cnt[32];
+
+	if (!s->calls && estimate__any(pr->profile))
+		return "-";
+	if (!printer__narrow(pr) || !(sampled || s->burst_calls))
 		return printer__calls(s, sampled, buf, size);
-	return "-";
+	snprintf(buf, size, "~%s", text_rough_count(s->calls, cnt, sizeof(cnt)));
+	return buf;
 }
 
 #define LARGE_PERCENT 20  /* an error that is shown beside its figure */
 #define MOST_PERCENT  999 /* more is no figure */
+#define CALLS_MIN     9	  /* "1,234,567" */
+#define CALLS_LEAST   7	  /* "123,456", where lines are narrow */
 
 /* " ±55%", or "" if the error is small. */
 static const char *row_calls_error(const struct printer *pr, const struct call_stats *s, char *buf,
 				   size_t size)
 {
+	const int most = printer__narrow(pr) ? 99 : MOST_PERCENT;
 	double percent;
 
 	if (printer__errors(pr) || !s->calls || !(s->calls_varied > 0))
@@ -204,11 +247,16 @@ static const char *row_calls_error(const struct printer *pr, const struct call_s
 	percent = 100 * sqrt(s->calls_varied) / (double)s->calls;
 	if (percent < LARGE_PERCENT)
 		return "";
-	if (percent > MOST_PERCENT)
-		snprintf(buf, size, " ±>%d%%", MOST_PERCENT);
+	if (percent > most)
+		snprintf(buf, size, " ±>%d%%", most);
 	else
 		snprintf(buf, size, " ±%.0f%%", percent);
 	return buf;
+}
+
+struct calls_columns printer__calls_columns(const struct printer *pr)
+{
+	return (struct calls_columns){.count = printer__narrow(pr) ? CALLS_LEAST : CALLS_MIN};
 }
 
 void printer__fit_calls(const struct printer *pr, struct calls_columns *c,

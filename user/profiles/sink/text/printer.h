@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "calls/stats.h"
+
 struct listing;
 struct profile;
 struct call_stats;
@@ -62,6 +64,25 @@ static inline bool printer__fits(size_t columns, size_t limit)
 	return !limit || columns <= limit;
 }
 
+/* The time that tables show: the one of -w. Of calls there are only those of functions themselves,
+ * so -w calls shows wall time. */
+enum weight printer__time_weight(const struct printer *pr);
+
+/* What rows of tables are sorted by, and their shares are of: what -w says. Without -w, where
+ * samples tell all CPU time, that comes first: idle threads of a pool have most of the wall time.
+ */
+enum weight printer__order(const struct printer *pr);
+
+/* The time that has a column more where a line has room: CPU time beside wall time, else wall time.
+ */
+enum weight printer__other_time(const struct printer *pr);
+
+/* The heading of its column: "TOTAL" for wall time, "CPU" or "OFF". */
+const char *printer__time_name(enum weight weight);
+
+/* Whether lines are so short that figures make room for names. */
+bool printer__narrow(const struct printer *pr);
+
 /* Worth bold type: a tenth of the whole. */
 static inline bool printer__hot(uint64_t part, uint64_t whole)
 {
@@ -97,19 +118,21 @@ void printer__put_time(const struct printer *pr, uint64_t ns, uint64_t error_ns,
  * "~1,200". */
 char *printer__calls(const struct call_stats *s, uint32_t sampled, char *buf, size_t size);
 
-/* CALLS of a table: columns of the counts, at least `CALLS_MIN`, and of their errors behind them.
- */
-#define CALLS_MIN 9 /* "1,234,567" */
+/* CALLS of a table: columns of the counts, and of their errors behind them. */
 struct calls_columns {
 	size_t count, error;
 };
+
+/* The columns of a table without rows. */
+struct calls_columns printer__calls_columns(const struct printer *pr);
 
 /* Makes room for one more row. */
 void printer__fit_calls(const struct printer *pr, struct calls_columns *c,
 			const struct call_stats *s, uint32_t sampled);
 
 /* Prints calls in their columns, "-" if nobody has counted them. An estimate that is uncertain by a
- * fifth or more says so: "~9,516 ±55%"; with -v the error is a column of its own instead. */
+ * fifth or more says so: "~9,516 ±55%"; with -v the error is a column of its own instead. Where
+ * lines are narrow, estimates have three digits: "~515k". */
 void printer__put_calls(const struct printer *pr, const struct calls_columns *c,
 			const struct call_stats *s, uint32_t sampled);
 

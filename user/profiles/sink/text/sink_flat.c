@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * One line for each function that was called, over all threads and paths, the dearest by its own
- * time first. AVG, the quantiles, MIN and MAX are of single calls, from entry to exit: in recursion
- * each level is a call, so AVG is not TOTAL / CALLS there, as TOTAL counts the outermost alone.
+ * time first, or by what else -w says. AVG, the quantiles, MIN and MAX are of single calls, from
+ * entry to exit: in recursion each level is a call, so AVG is not TOTAL / CALLS there, as TOTAL
+ * counts the outermost alone.
  *
  * Where CALLS is an estimate of the whole run (~), AVG is TOTAL / CALLS if TOTAL is of the whole
  * run as well, by samples, and "-" if not. Quantiles, MIN and MAX are of the calls that were
@@ -36,18 +37,18 @@ enum {
 	SHOW_P99 = 1 << 1,
 	SHOW_MAX = 1 << 2,
 	SHOW_MODULE = 1 << 3,
-	SHOW_CPU = 1 << 4,
+	SHOW_OTHER_TIME = 1 << 4,
 	SHOW_P50 = 1 << 5,
 	SHOW_P90 = 1 << 6,
 	SHOW_ALL = 2 * SHOW_P90 - 1,
 };
 
 static const struct {
-	const char *name;
+	const char *name; /* NULL: printer__other_time() */
 	size_t room;
 } optional_columns[] = {
 	{"AVG", TIME_ROOM}, {"P99", TIME_ROOM}, {"MAX", TIME_ROOM}, {"MODULE", 18},
-	{"CPU", TIME_ROOM}, {"P50", TIME_ROOM}, {"P90", TIME_ROOM},
+	{NULL, TIME_ROOM},  {"P50", TIME_ROOM}, {"P90", TIME_ROOM},
 };
 
 #define OPTIONAL_COLUMNS (sizeof(optional_columns) / sizeof(*optional_columns))
@@ -91,14 +92,16 @@ static void print_sums(const struct printer *pr, const struct profile_function *
 	const struct call_stats *s = &f->stats;
 	const struct row_estimate e = printer__row_estimate(pr, s, f->sampled);
 
-	printer__put_time(pr, s->total_ns, e.total_error_ns, e.total);
+	printer__put_time(pr, weigh_total(s, printer__time_weight(pr)), e.total_error_ns, e.total);
 	if (printer__errors(pr))
 		print_time(pr, true, e.total_error_ns, 0);
-	printer__put_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
+	printer__put_time(pr, weigh(s, printer__time_weight(pr)), s->self_error_ns + e.error_ns,
+			  e.self);
 	if (printer__errors(pr))
 		print_time(pr, true, s->self_error_ns + e.error_ns, 0);
-	if (l->shown & SHOW_CPU)
-		printer__put_time(pr, stats__cpu_ns(s), e.total_error_ns, e.total);
+	if (l->shown & SHOW_OTHER_TIME)
+		printer__put_time(pr, weigh_total(s, printer__other_time(pr)), e.total_error_ns,
+				  e.total);
 }
 
 /* Prints a time of single calls; "-" if only some calls were recorded and these tell nothing. */
@@ -163,7 +166,8 @@ static void print_numbers(struct printer *pr, const struct profile_function *f, 
 		printer__put_calls_error(pr, &f->stats);
 	print_sums(pr, f, l);
 	print_single_calls(pr, f, l);
-	fprintf(pr->out, "  %6s  ", printer__share(f->stats.self_ns, whole, share, sizeof(share)));
+	fprintf(pr->out, "  %6s  ",
+		printer__share(weigh(&f->stats, printer__order(pr)), whole, share, sizeof(share)));
 }
 
 static int print_module(struct printer *pr, const struct profile_function *f, size_t gap)
@@ -180,7 +184,7 @@ static int print_module(struct printer *pr, const struct profile_function *f, si
 static int print_row(struct printer *pr, const struct profile_function *f, uint64_t whole,
 		     const struct layout *l)
 {
-	bool hot = printer__hot(f->stats.self_ns, whole);
+	bool hot = printer__hot(weigh(&f->stats, printer__order(pr)), whole);
 	int name;
 
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
@@ -205,6 +209,15 @@ static void print_time_heading(const struct printer *pr, const char *name, bool 
 		fprintf(pr->out, "%*s", TIME_ROOM, name);
 }
 
+static const char *share_name(const struct printer *pr)
+{
+	enum weight order = printer__order(pr);
+
+	return order == WEIGHT_CALLS		   ? "CALLS%"
+	       : order == printer__time_weight(pr) ? "SELF%"
+						   : "CPU%";
+}
+
 static void print_heading(const struct printer *pr, const struct layout *l)
 {
 	bool errors = printer__errors(pr);
@@ -212,18 +225,19 @@ static void print_heading(const struct printer *pr, const struct layout *l)
 	fprintf(pr->out, "%s%*s%*s", printer__style(pr, STYLE_DIM), (int)l->calls.count, "CALLS",
 		(int)l->calls.error, "");
 	print_time_heading(pr, "+/-", printer__calls_errors(pr));
-	print_time_heading(pr, "TOTAL", true);
+	print_time_heading(pr, printer__time_name(printer__time_weight(pr)), true);
 	print_time_heading(pr, "+/-", errors);
 	print_time_heading(pr, "SELF", true);
 	print_time_heading(pr, "+/-", errors);
-	print_time_heading(pr, "CPU", l->shown & SHOW_CPU);
+	print_time_heading(pr, printer__time_name(printer__other_time(pr)),
+			   l->shown & SHOW_OTHER_TIME);
 	print_time_heading(pr, "AVG", l->shown & SHOW_AVG);
 	print_time_heading(pr, "MIN", pr->opts->verbose);
 	print_time_heading(pr, "P50", l->shown & SHOW_P50);
 	print_time_heading(pr, "P90", l->shown & SHOW_P90);
 	print_time_heading(pr, "P99", l->shown & SHOW_P99);
 	print_time_heading(pr, "MAX", l->shown & SHOW_MAX);
-	fprintf(pr->out, "  %6s  ", "SELF%");
+	fprintf(pr->out, "  %6s  ", share_name(pr));
 	if (l->shown & SHOW_MODULE)
 		fprintf(pr->out, "%-*s  MODULE", (int)l->name, "FUNCTION");
 	else
@@ -243,7 +257,9 @@ static void print_left_out(const struct printer *pr, const struct layout *l)
 	for (size_t i = 0; i < OPTIONAL_COLUMNS; i++) {
 		if (l->shown & 1U << i)
 			continue;
-		fprintf(pr->out, "%s%s", between, optional_columns[i].name);
+		fprintf(pr->out, "%s%s", between,
+			optional_columns[i].name ? optional_columns[i].name
+						 : printer__time_name(printer__other_time(pr)));
 		between = ", ";
 	}
 	fprintf(pr->out, " (-v shows all)%s\n", printer__style(pr, STYLE_PLAIN));
@@ -251,7 +267,7 @@ static void print_left_out(const struct printer *pr, const struct layout *l)
 
 static int print_rows(struct printer *pr, const struct profile_function *const *rows, size_t cnt)
 {
-	struct calls_columns calls = {.count = CALLS_MIN};
+	struct calls_columns calls = printer__calls_columns(pr);
 	uint64_t whole = 0;
 	struct layout l;
 	int err = 0;
@@ -261,7 +277,7 @@ static int print_rows(struct printer *pr, const struct profile_function *const *
 		printer__fit_calls(pr, &calls, &rows[i]->stats, rows[i]->sampled);
 	/* The whole includes functions that --min-time hides. */
 	for (i = 0; i < pr->profile->functions_cnt; i++)
-		whole += pr->profile->functions[i].stats.self_ns;
+		whole += weigh(&pr->profile->functions[i].stats, printer__order(pr));
 	l = layout_of(pr, calls);
 	print_heading(pr, &l);
 	for (i = 0; i < cnt && !err && !ferror(pr->out); i++)
@@ -276,7 +292,7 @@ static int write_flat(const struct profile *p, const struct sink_options *opts, 
 	struct printer pr = {.profile = p, .opts = opts, .out = out};
 	const struct profile_function **rows;
 	size_t cnt;
-	int err = profile__rank(p, &rows, &cnt);
+	int err = profile__rank(p, printer__order(&pr), &rows, &cnt);
 
 	if (err)
 		return err;
@@ -305,6 +321,7 @@ const struct sink sink_flat = {
 	.name = "flat",
 	.help = "one line a function",
 	.accounts = true,
+	.weighs = true,
 	.names_only = true,
 	.shows_sessions = true,
 	.write = write_flat,

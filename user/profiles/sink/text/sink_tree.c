@@ -8,8 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/copy.h"
 #include "calls/estimate.h"
 #include "calls/profile.h"
+#include "calls/stats.h"
+#include "calls/tree.h"
 #include "sink/diffs.h"
 #include "sink/listing.h"
 #include "sink/sessions.h"
@@ -23,37 +26,58 @@
 #include "views/merge.h"
 
 #define OTHERS_WIDTH	28  /* of TOTAL, SELF, SHARE and the gaps */
-#define CPU_WIDTH	9   /* of CPU, which a narrow terminal has no room for */
+#define CPU_WIDTH	9   /* of one more time, which a narrow terminal has no room for */
 #define ERRORS_WIDTH	18  /* of two times +/- */
 #define LINE_WIDTH	110 /* names are shortened to end here */
 #define NAME_MIN	40  /* but not below this, unless the terminal is narrow */
-#define NARROW		100 /* columns of a terminal */
 #define CHAINED		"› "
 #define CHAINED_COLUMNS 4      /* with the space before it, and a mark */
 #define ELISION_COLUMNS 4      /* of "… › " */
 #define FOLDED		" › …" /* cheap callees are part of the row */
 #define FOLDED_COLUMNS	4
+#define FEW_SAMPLES	3  /* of CPU time tell no shares */
 #define FILTER_NAME	20 /* columns that a name has there, however deep it is */
 
 struct tree_order {
-	uint64_t total_ns;
+	uint64_t weight, total_ns;
 	bool asleep; /* nothing in it was called or was on a CPU */
 	uint32_t thread;
 };
+
+/* What is drawn before a name: for each level above its own, by whether a sibling follows there
+ * further down, and for its own level. */
+struct branches {
+	const char *sibling, *none, *fork, *last;
+	uint32_t columns; /* of each */
+};
+
+static const struct branches wide_branches = {"│ ", "  ", "├─", "└─", 2};
+static const struct branches narrow_branches = {"│", " ", "├", "└", 1};
 
 /* One tree on its way to the stream. */
 struct drawing {
 	struct printer *pr;
 	const struct tree_rows *rows;
 	struct calls_columns calls;
-	bool cpu;			/* CPU is shown */
+	const struct branches *branches;
+	bool wide;			/* one more time is shown, and names have room */
+	enum weight shared;		/* what shares are of */
+	uint64_t whole;			/* by that, of the tree */
 	uint32_t indent_max;		/* deepest level that is drawn by indentation */
 	bool more[TREE_INDENT_MAX + 1]; /* by depth: a sibling follows further down */
 };
 
+/* Trees go by time: calls do not add up along a path. */
+static enum weight order_of(const struct printer *pr)
+{
+	enum weight order = printer__order(pr);
+
+	return order == WEIGHT_CALLS ? WEIGHT_WALL : order;
+}
+
 static struct calls_columns calls_columns(const struct printer *pr, const struct tree_rows *rows)
 {
-	struct calls_columns c = {.count = CALLS_MIN};
+	struct calls_columns c = printer__calls_columns(pr);
 
 	for (size_t i = 0; i < rows->len; i++)
 		printer__fit_calls(pr, &c, &rows->items[i].stats, rows->items[i].sampled);
@@ -92,11 +116,16 @@ static void print_heading(const struct drawing *d, const struct profile_thread *
 	else if (t->pid && !processes)
 		fprintf(pr->out, "tid %d", t->tid);
 	fputs(t->spans ? ", spans\n" : "\n", pr->out);
-	fprintf(pr->out, "%s%*s%*s%s  %7s%s  %7s%s%s  %6s  FUNCTION%s\n",
-		printer__style(pr, STYLE_DIM), (int)d->calls.count, "CALLS", (int)d->calls.error,
-		"", printer__calls_errors(pr) ? "      +/-" : "", "TOTAL",
+	fprintf(pr->out, "%s%*s%*s%s  %7s%s  %7s%s", printer__style(pr, STYLE_DIM),
+		(int)d->calls.count, "CALLS", (int)d->calls.error, "",
+		printer__calls_errors(pr) ? "      +/-" : "",
+		printer__time_name(printer__time_weight(pr)),
 		printer__errors(pr) ? "      +/-" : "", "SELF",
-		printer__errors(pr) ? "      +/-" : "", d->cpu ? "      CPU" : "", "SHARE",
+		printer__errors(pr) ? "      +/-" : "");
+	if (d->wide)
+		fprintf(pr->out, "  %7s", printer__time_name(printer__other_time(pr)));
+	fprintf(pr->out, "  %6s  FUNCTION%s\n",
+		d->shared == printer__time_weight(pr) ? "SHARE" : "CPU%",
 		printer__style(pr, STYLE_PLAIN));
 }
 
@@ -115,26 +144,30 @@ static void print_numbers(const struct drawing *d, const struct tree_row *row)
 	struct printer *pr = d->pr;
 	const struct call_stats *s = &row->stats;
 	const struct row_estimate e = printer__row_estimate(pr, s, row->sampled);
+	uint64_t whole = weigh_total(s, printer__time_weight(pr)),
+		 self = weigh(s, printer__time_weight(pr));
 	bool of_stacks = !s->calls && estimate__any(pr->profile);
 	char text[32];
 
 	printer__put_calls(pr, &d->calls, s, row->sampled);
 	if (printer__calls_errors(pr))
 		printer__put_calls_error(pr, s);
-	print_time(pr, s->total_ns, e.total_error_ns, e.total);
-	if ((e.total || of_stacks) && !s->self_ns && !printer__errors(pr))
+	print_time(pr, whole, e.total_error_ns, e.total);
+	if ((e.total || of_stacks) && !self && !printer__errors(pr))
 		fprintf(pr->out, " %8s", "-");
 	else
-		print_time(pr, s->self_ns, s->self_error_ns + e.error_ns, e.self);
-	if (d->cpu)
-		printer__put_time(pr, stats__cpu_ns(s), e.total_error_ns, e.total);
+		print_time(pr, self, s->self_error_ns + e.error_ns, e.self);
+	if (d->wide)
+		printer__put_time(pr, weigh_total(s, printer__other_time(pr)), e.total_error_ns,
+				  e.total);
 	fprintf(pr->out, "  %6s  ",
-		printer__share(s->total_ns, d->rows->total_ns, text, sizeof(text)));
+		printer__share(weigh_total(s, d->shared), d->whole, text, sizeof(text)));
 }
 
 /* Returns the columns it took. */
 static size_t print_branch(struct drawing *d, const struct tree_row *row)
 {
+	const struct branches *b = d->branches;
 	FILE *out = d->pr->out;
 	bool drawn = row->depth <= d->indent_max;
 	size_t i, bars = drawn ? row->depth : d->indent_max + 1;
@@ -142,12 +175,12 @@ static size_t print_branch(struct drawing *d, const struct tree_row *row)
 	if (drawn)
 		d->more[row->depth] = !row->last;
 	for (i = 1; i < bars; i++)
-		fputs(d->more[i] ? "│ " : "  ", out);
+		fputs(d->more[i] ? b->sibling : b->none, out);
 	if (!drawn)
-		return 2 * d->indent_max + fprintf(out, "[%u] ", row->level);
+		return b->columns * d->indent_max + fprintf(out, "[%u] ", row->level);
 	if (row->depth)
-		fputs(row->last ? "└─" : "├─", out);
-	return 2 * row->depth;
+		fputs(row->last ? b->last : b->fork, out);
+	return b->columns * row->depth;
 }
 
 static const struct profile_function *function_of(const struct profile *p, uint32_t node)
@@ -212,7 +245,7 @@ static int print_function(const struct drawing *d, const struct tree_row *row, s
 /* Columns before the names' indentation. */
 static size_t figures_width(const struct drawing *d)
 {
-	return d->calls.count + d->calls.error + OTHERS_WIDTH + (d->cpu ? CPU_WIDTH : 0) +
+	return d->calls.count + d->calls.error + OTHERS_WIDTH + (d->wide ? CPU_WIDTH : 0) +
 	       (printer__calls_errors(d->pr) ? CALLS_ERROR_WIDTH : 0) +
 	       (printer__errors(d->pr) ? ERRORS_WIDTH : 0);
 }
@@ -228,8 +261,7 @@ static size_t name_width(const struct drawing *d, size_t used)
 static int print_row(struct drawing *d, const struct tree_row *row)
 {
 	struct printer *pr = d->pr;
-	uint64_t whole = d->rows->total_ns;
-	bool hot = printer__hot(row->stats.total_ns, whole);
+	bool hot = printer__hot(weigh_total(&row->stats, d->shared), d->whole);
 	size_t used = figures_width(d);
 	int err;
 
@@ -251,9 +283,9 @@ static int print_row(struct drawing *d, const struct tree_row *row)
 /* Names keep their room: deeper levels are numbered. */
 static uint32_t indent_max(const struct drawing *d)
 {
-	size_t used = figures_width(d) + strlen("[12345] ") + FILTER_NAME;
+	size_t used = figures_width(d) + strlen("[64] ") + FILTER_NAME;
 	size_t columns = d->pr->opts->columns;
-	size_t levels = columns > used ? (columns - used) / 2 : 0;
+	size_t levels = columns > used ? (columns - used) / d->branches->columns : 0;
 
 	return !columns || levels > TREE_INDENT_MAX ? TREE_INDENT_MAX : levels;
 }
@@ -262,12 +294,17 @@ static int print_tree(struct printer *pr, const struct profile_thread *t,
 		      const struct tree_rows *rows)
 {
 	struct drawing d = {.pr = pr, .rows = rows, .calls = calls_columns(pr, rows)};
+	enum weight time = printer__time_weight(pr);
 	bool deep = false;
 	size_t i;
 	int err;
 
-	d.cpu = printer__fits(NARROW, pr->opts->columns);
+	d.wide = !printer__narrow(pr);
+	d.branches = d.wide ? &wide_branches : &narrow_branches;
 	d.indent_max = indent_max(&d);
+	/* Where threads have only waited, wall time tells for what. */
+	d.shared = rows->cpu_ns < FEW_SAMPLES * pr->profile->sample_period_ns ? time : order_of(pr);
+	d.whole = d.shared == time ? rows->whole_ns : rows->cpu_ns;
 	print_heading(&d, t);
 	for (i = 0; i < rows->len && !ferror(pr->out); i++) {
 		deep |= rows->items[i].depth > d.indent_max;
@@ -288,14 +325,16 @@ static int compare_trees(const void *a, const void *b)
 
 	if (x->asleep != y->asleep)
 		return x->asleep - y->asleep;
+	if (x->weight != y->weight)
+		return x->weight > y->weight ? -1 : 1;
 	if (x->total_ns != y->total_ns)
 		return x->total_ns > y->total_ns ? -1 : 1;
 	return x->thread < y->thread ? -1 : 1;
 }
 
-/* The trees, dearest first, those of threads that slept all the time last. Threads without calls
- * have none. */
-static size_t sort_trees(const struct profile *p, struct tree_order *trees)
+/* The trees, the one that weighs most first, those of threads that slept all the time last. Threads
+ * without calls have none. */
+static size_t sort_trees(const struct profile *p, enum weight order, struct tree_order *trees)
 {
 	size_t i, cnt = 0;
 	uint32_t node;
@@ -307,6 +346,7 @@ static size_t sort_trees(const struct profile *p, struct tree_order *trees)
 		for (node = p->threads[i].first_root; node; node = p->nodes[node].next_sibling) {
 			const struct call_stats *stats = &p->nodes[node].stats;
 
+			trees[cnt].weight += weigh_total(stats, order);
 			trees[cnt].total_ns += stats->total_ns;
 			trees[cnt].asleep &= !stats->calls && stats->total_ns == stats->off_ns;
 		}
@@ -328,10 +368,11 @@ static int print_trees(struct printer *pr, const struct profile *whole)
 	trees = calloc(p->threads_cnt + 1, sizeof(*trees));
 	if (!trees)
 		return -ENOMEM;
-	cnt = sort_trees(p, trees);
+	cnt = sort_trees(p, order_of(pr), trees);
 	err = sessions_text__headlines(pr, whole);
 	for (i = 0; i < cnt && !err && !ferror(pr->out); i++) {
-		err = tree_rows__build(&rows, p, trees[i].thread, pr->opts->verbose);
+		err = tree_rows__build(&rows, p, trees[i].thread, printer__time_weight(pr),
+				       pr->opts->verbose);
 		if (!err)
 			err = print_tree(pr, &p->threads[trees[i].thread], &rows);
 	}
@@ -346,26 +387,42 @@ static int print_trees(struct printer *pr, const struct profile *whole)
 	return err;
 }
 
+/* Sets pr->profile to what is drawn: `p`, or *made of it, with equal threads merged and the paths
+ * in the order of their weights. The caller frees *made in any case. */
+static int arrange(struct printer *pr, const struct profile *p, struct profile **made)
+{
+	const struct sink_options *opts = pr->opts;
+	enum weight order = order_of(pr);
+	int err = 0;
+
+	if (!opts->thread_frames)
+		err = profile__merge_threads(
+			p, opts->process_frames ? MERGE_PROCESS : MERGE_PROGRAM, made);
+	else if (order != WEIGHT_WALL)
+		err = profile__copy(p, made);
+	if (!err && *made && order != WEIGHT_WALL)
+		err = profile__connect_by(*made, order);
+	if (*made)
+		pr->profile = *made;
+	if (!opts->thread_frames)
+		pr->unmerged = p;
+	return err;
+}
+
 static int write_tree(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
 	struct printer pr = {.profile = p, .opts = opts, .out = out};
-	struct profile *merged = NULL;
-	int err;
+	struct profile *made = NULL;
+	int err = arrange(&pr, p, &made);
 
-	if (!opts->thread_frames) {
-		err = profile__merge_threads(
-			p, opts->process_frames ? MERGE_PROCESS : MERGE_PROGRAM, &merged);
-		if (err)
-			return err;
-		pr.profile = merged;
-		pr.unmerged = p;
+	if (!err) {
+		stream__begin();
+		printer__interval(&pr);
+		pr.listing = listing__new(pr.profile);
+		err = pr.listing ? print_trees(&pr, p) : -ENOMEM;
+		printer__fini(&pr);
 	}
-	stream__begin();
-	printer__interval(&pr);
-	pr.listing = listing__new(pr.profile);
-	err = pr.listing ? print_trees(&pr, p) : -ENOMEM;
-	printer__fini(&pr);
-	profile__free(merged);
+	profile__free(made);
 	return err ? err : stream__end(out);
 }
 
@@ -374,6 +431,7 @@ const struct sink sink_tree = {
 	.help = "call trees for reading",
 	.suffixes = (const char *const[]){".txt", NULL},
 	.accounts = true,
+	.weighs = true,
 	.names_only = true,
 	.shows_sessions = true,
 	.write = write_tree,

@@ -21,23 +21,23 @@
 #define FEW_SAMPLES	 3		 /* fewer are uncertain by more than half */
 #define FEW_PATHS	 (4 * LEVEL_MAX) /* below a path; of more it is not asked */
 
-/* Cheap is less than the tree's time divided by that; what is tried until a sampled tree is short
+/* Cheap is less than the tree's weight divided by that; what is tried until a sampled tree is short
  * enough. The last one is taken as it is. */
 static const uint32_t sampled_divisors[] = {CHEAP_DIVISOR, 300, 100, 50};
 
 struct builder {
 	struct tree_rows *rows;
 	const struct profile *p;
+	enum weight weight;
 	bool everything;
 	bool sampled;	   /* there are paths that only samples know */
-	uint64_t cpu_ns;   /* of the tree */
 	uint32_t rows_max; /* more are too many */
 	uint32_t divisor;  /* 0: nothing is folded */
 };
 
 static uint64_t cheap_ns(const struct builder *b)
 {
-	return b->divisor ? b->rows->total_ns / b->divisor : 0;
+	return b->divisor ? b->rows->whole_ns / b->divisor : 0;
 }
 
 static bool in_kernel(const struct builder *b, uint32_t node)
@@ -58,18 +58,20 @@ static bool outside_program(const struct builder *b, uint32_t node)
 	return in_kernel(b, node) || is_wait(b, node);
 }
 
-/* Threads that do nothing but wait, as most of a pool's, have nearly all the time of a tree that
- * shows their waiting, and must not hide those that work. */
+/* By wall time, threads that do nothing but wait, as most of a pool's, have nearly all of a tree
+ * that shows their waiting, and must not hide those that work: a path is cheap if it is by its CPU
+ * time, too. */
 static uint64_t cheap_cpu_ns(const struct builder *b)
 {
-	if (!b->sampled || !b->cpu_ns)
+	if (!b->sampled || !b->rows->cpu_ns || b->weight != WEIGHT_WALL)
 		return UINT64_MAX / KERNEL_FACTOR;
-	return b->divisor ? b->cpu_ns / b->divisor : 0;
+	return b->divisor ? b->rows->cpu_ns / b->divisor : 0;
 }
 
 static bool is_cheap(const struct builder *b, const struct call_stats *s, uint32_t factor)
 {
-	return s->total_ns < cheap_ns(b) * factor && stats__cpu_ns(s) < cheap_cpu_ns(b) * factor;
+	return weigh_total(s, b->weight) < cheap_ns(b) * factor &&
+	       stats__cpu_ns(s) < cheap_cpu_ns(b) * factor;
 }
 
 /* The time that few samples stand for, below which a path may be chance; 0: nothing is folded. */
@@ -82,12 +84,13 @@ static uint64_t chance_ns(const struct builder *b)
 static bool has_all(const struct builder *b, const struct call_stats *callee,
 		    const struct call_stats *n)
 {
+	uint64_t weight = weigh_total(n, b->weight), callee_weight = weigh_total(callee, b->weight);
 	uint64_t cpu_ns = stats__cpu_ns(n), callee_cpu_ns = stats__cpu_ns(callee);
-	uint64_t chance = chance_ns(b), wall = cheap_ns(b), cpu = cheap_cpu_ns(b);
+	uint64_t chance = chance_ns(b), cheap = cheap_ns(b), cpu = cheap_cpu_ns(b);
 
-	wall = wall > chance ? wall : chance;
+	cheap = cheap > chance ? cheap : chance;
 	cpu = cpu > chance ? cpu : chance;
-	return callee->total_ns <= n->total_ns && n->total_ns - callee->total_ns <= wall &&
+	return callee_weight <= weight && weight - callee_weight <= cheap &&
 	       (cpu_ns < callee_cpu_ns || cpu_ns - callee_cpu_ns <= cpu);
 }
 
@@ -98,7 +101,8 @@ static bool is_chance(const struct builder *b, uint32_t node)
 	const struct call_stats *s = &nodes[node].stats;
 	struct walk w = walk__from(b->p, node);
 
-	if (s->off_ns >= cheap_ns(b) || stats__cpu_ns(s) >= chance_ns(b))
+	if ((s->off_ns >= cheap_ns(b) && b->weight != WEIGHT_CPU) ||
+	    stats__cpu_ns(s) >= chance_ns(b))
 		return false;
 	for (uint32_t i = 0; i < 2 * FEW_PATHS && walk__next(&w); i++) {
 		if (w.node == node && !w.entering)
@@ -109,25 +113,31 @@ static bool is_chance(const struct builder *b, uint32_t node)
 	return false;
 }
 
-/* Whether it and its later siblings, which one row is for, are all cheap. Those below a function of
- * the kernel are all the kernel's, or tell why it waits, which matters more. */
+/* Whether a path has no row of its own, but one together with siblings. A path below a function of
+ * the kernel is the kernel's, too, or tells why it waits, which matters more. */
 static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 {
 	uint32_t parent = b->p->nodes[node].parent;
 	bool kernel = b->sampled && parent && in_kernel(b, parent) && !is_wait(b, node);
-	uint32_t factor = kernel ? KERNEL_FACTOR : 1;
 
 	if (!b->divisor || level > LEVEL_MAX)
 		return b->divisor;
-	while (node && (is_cheap(b, &b->p->nodes[node].stats, factor) || is_chance(b, node)))
-		node = b->p->nodes[node].next_sibling;
-	return !node;
+	return is_cheap(b, &b->p->nodes[node].stats, kernel ? KERNEL_FACTOR : 1) ||
+	       is_chance(b, node);
 }
 
-/* A single path without callees: its name takes no more room than what would stand for it. */
-static bool is_single(const struct builder *b, uint32_t node)
+/* The first that has a row of its own, if that is not `folded`, or none, if it is: `node` or a
+ * later sibling. 0: there is none. */
+static uint32_t find(const struct builder *b, uint32_t node, uint32_t level, bool is_folded)
 {
-	return !b->p->nodes[node].next_sibling && !b->p->nodes[node].first_child;
+	while (node && folded(b, node, level) != is_folded)
+		node = b->p->nodes[node].next_sibling;
+	return node;
+}
+
+static bool all_folded(const struct builder *b, uint32_t first, uint32_t level)
+{
+	return !find(b, first, level, false);
 }
 
 /* Who has the lock that a thread waits for: a row of its own, as the lock's name stands before it.
@@ -150,7 +160,7 @@ static uint32_t chain(const struct builder *b, uint32_t node)
 	    !has_all(b, &child->stats, &n->stats) ||
 	    outside_program(b, node) != outside_program(b, n->first_child) ||
 	    is_holder(b, n->first_child) ||
-	    (folded(b, n->first_child, 1) && !is_wait(b, n->first_child)))
+	    (all_folded(b, n->first_child, 1) && !is_wait(b, n->first_child)))
 		return 0;
 	return child->next_sibling && !b->divisor ? 0 : n->first_child;
 }
@@ -166,27 +176,35 @@ static uint32_t recursion(const struct profile *p, uint32_t node)
 	return child;
 }
 
-static struct tree_row *new_row(struct builder *b, uint32_t node, uint32_t caller)
+static uint32_t level_below(const struct tree_rows *r, uint32_t caller)
+{
+	return caller ? r->items[caller - 1].level + r->items[caller - 1].cnt : 1;
+}
+
+/* *out = a new row. Returns 0, -ENOMEM, or -E2BIG: there are too many to read. */
+static int new_row(struct builder *b, uint32_t node, uint32_t caller, struct tree_row **out)
 {
 	struct tree_rows *r = b->rows;
 	struct tree_row *row, *above;
 
+	if (r->len >= b->rows_max)
+		return -E2BIG;
 	if (ARRAY_RESERVE(&r->items, r->len, &r->cap))
-		return NULL;
-	row = &r->items[r->len++];
+		return -ENOMEM;
+	row = *out = &r->items[r->len++];
 	above = caller ? &r->items[caller - 1] : NULL;
 	*row = (struct tree_row){
 		.node = node,
 		.caller = caller,
 		.end = node,
 		.depth = above ? above->depth + 1 : 0,
-		.level = above ? above->level + above->cnt : 1,
+		.level = level_below(r, caller),
 		.run = 1,
 		.cnt = 1,
 	};
 	if (above && b->p->nodes[above->end].function == b->p->nodes[node].function)
 		row->run = above->run + 1;
-	return row;
+	return 0;
 }
 
 /* Adds all of a path of the row but its inclusive times. */
@@ -197,14 +215,14 @@ static void add_own(const struct profile *p, struct tree_row *row, const struct 
 		row->sampled = p->functions[n->function].sampled;
 }
 
-/* Adds all of `node` and its later siblings, with all below them, but for their inclusive times.
- * Returns how many paths these are. */
-static uint32_t add_all(const struct profile *p, struct tree_row *row, uint32_t node)
+/* Adds all of `node`, with all below it, but for their inclusive times. Returns how many paths
+ * these are. */
+static uint32_t add_tree(const struct profile *p, struct tree_row *row, uint32_t node)
 {
 	struct walk w = walk__from(p, node);
 	uint32_t cnt = 0;
 
-	while (node && walk__next(&w)) {
+	while (walk__next(&w) && (w.entering || w.node != node)) {
 		if (!w.entering)
 			continue;
 		cnt++;
@@ -213,13 +231,25 @@ static uint32_t add_all(const struct profile *p, struct tree_row *row, uint32_t 
 	return cnt;
 }
 
-/* One row for `node` and its later siblings. */
-static void fill_more(const struct profile *p, struct tree_row *row)
+/* The same of `node` and its later siblings. */
+static void add_trees(const struct profile *p, struct tree_row *row, uint32_t node)
 {
+	for (; node; node = p->nodes[node].next_sibling)
+		add_tree(p, row, node);
+}
+
+/* One row for `node` and those of its later siblings that are folded as well. */
+static void fill_more(const struct builder *b, struct tree_row *row)
+{
+	const struct profile_node *nodes = b->p->nodes;
+
 	row->kind = ROW_MORE;
-	row->cnt = add_all(p, row, row->node);
-	for (uint32_t node = row->node; node; node = p->nodes[node].next_sibling)
-		stats__add_callee(&row->stats, &p->nodes[node].stats);
+	row->cnt = 0;
+	for (uint32_t node = row->node; node;
+	     node = find(b, nodes[node].next_sibling, row->level, true)) {
+		row->cnt += add_tree(b->p, row, node);
+		stats__add_callee(&row->stats, &nodes[node].stats);
+	}
 }
 
 /* Whether the row has its callees' time, too: a path known from samples only, all of whose callees
@@ -229,7 +259,7 @@ static bool takes_callees(const struct builder *b, const struct tree_row *row)
 	const struct profile_node *end = &b->p->nodes[row->end];
 
 	return b->sampled && !b->everything && row->kind != ROW_RECURSION && !end->stats.calls &&
-	       end->first_child && folded(b, end->first_child, row->level + row->cnt);
+	       end->first_child && all_folded(b, end->first_child, row->level + row->cnt);
 }
 
 /* Returns the first callee that gets a row of its own, or 0. */
@@ -250,50 +280,69 @@ static uint32_t fill_call(const struct builder *b, struct tree_row *row)
 		node = next;
 		row->kind = ROW_CHAIN;
 		add_own(p, row, &p->nodes[node]);
-		add_all(p, row, p->nodes[node].next_sibling);
+		add_trees(p, row, p->nodes[node].next_sibling);
 		row->cnt++;
 	}
 	row->end = node;
 	next = p->nodes[node].first_child;
 	if (!takes_callees(b, row))
 		return next;
-	add_all(p, row, next);
+	add_trees(p, row, next);
 	row->folded = true;
 	return 0;
 }
 
-/* Adds rows depth first. Returns 0, -ENOMEM, or -E2BIG: there are too many to read. */
-static int add_rows(struct builder *b, uint32_t node)
+/* Adds a row for those of `first` and its siblings that have none of their own. A single path
+ * without callees keeps its name, which takes no more room than what would stand for it. */
+static int add_more(struct builder *b, uint32_t first, uint32_t caller)
+{
+	const struct profile_node *nodes = b->p->nodes;
+	uint32_t level = level_below(b->rows, caller), node = find(b, first, level, true);
+	struct tree_row *row;
+	int err;
+
+	if (!node)
+		return 0;
+	err = new_row(b, node, caller, &row);
+	if (err)
+		return err;
+	if (!nodes[node].first_child && !find(b, nodes[node].next_sibling, level, true))
+		fill_call(b, row);
+	else
+		fill_more(b, row);
+	return 0;
+}
+
+/* Adds rows depth first, below each caller those of cheap paths last. Returns 0, -ENOMEM, or
+ * -E2BIG: there are too many to read. */
+static int add_rows(struct builder *b, uint32_t root)
 {
 	struct tree_rows *r = b->rows;
 	const struct profile_node *nodes = b->p->nodes;
-	uint32_t caller = 0, child;
+	uint32_t caller = 0, node = root, child;
+	struct tree_row *row;
+	int err;
 
-	while (node || caller) {
-		struct tree_row *row;
-
-		if (!node) {
-			row = &r->items[caller - 1];
-			node = nodes[row->node].next_sibling;
-			caller = row->caller;
+	for (;;) {
+		node = find(b, node, level_below(r, caller), false);
+		if (node) {
+			err = new_row(b, node, caller, &row);
+			if (err)
+				return err;
+			child = fill_call(b, row);
+			if (child)
+				caller = r->len;
+			node = child ? child : nodes[node].next_sibling;
 			continue;
 		}
-		if (r->len >= b->rows_max)
-			return -E2BIG;
-		row = new_row(b, node, caller);
-		if (!row)
-			return -ENOMEM;
-		if (folded(b, node, row->level) && !is_single(b, node)) {
-			fill_more(b->p, row);
-			node = 0;
-			continue;
-		}
-		child = fill_call(b, row);
-		if (child)
-			caller = r->len;
-		node = child ? child : nodes[node].next_sibling;
+		row = caller ? &r->items[caller - 1] : NULL;
+		err = add_more(b, row ? nodes[row->end].first_child : root, caller);
+		if (err || !caller)
+			return err;
+		row = &r->items[caller - 1];
+		node = nodes[row->node].next_sibling;
+		caller = row->caller;
 	}
-	return 0;
 }
 
 /* From the bottom up, the first row seen at a depth is the last of its siblings. */
@@ -323,12 +372,14 @@ static int try_rows(struct builder *b, uint32_t root, uint32_t divisor, bool las
 	return add_rows(b, root);
 }
 
-int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thread, bool everything)
+int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thread,
+		     enum weight weight, bool everything)
 {
 	const size_t divisors = sizeof(sampled_divisors) / sizeof(*sampled_divisors);
 	struct builder b = {
 		.rows = r,
 		.p = p,
+		.weight = weight,
 		.everything = everything,
 		.sampled = p->sample_period_ns,
 		.rows_max = p->sample_period_ns ? SAMPLED_ROWS_MAX : ROWS_MAX,
@@ -336,10 +387,10 @@ int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thre
 	uint32_t node, root = p->threads[thread].first_root;
 	int err;
 
-	r->total_ns = 0;
+	r->whole_ns = r->cpu_ns = 0;
 	for (node = root; node; node = p->nodes[node].next_sibling) {
-		r->total_ns += p->nodes[node].stats.total_ns;
-		b.cpu_ns += stats__cpu_ns(&p->nodes[node].stats);
+		r->whole_ns += weigh_total(&p->nodes[node].stats, weight);
+		r->cpu_ns += stats__cpu_ns(&p->nodes[node].stats);
 	}
 	err = try_rows(&b, root, 0, everything);
 	if (err == -E2BIG && !b.sampled)

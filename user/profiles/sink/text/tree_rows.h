@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "calls/profile.h"
+#include "calls/stats.h"
 
 #define TREE_INDENT_MAX 20 /* deepest level that is drawn by indentation */
 
@@ -38,15 +39,16 @@ struct tree_row {
 struct tree_rows {
 	struct tree_row *items;
 	size_t len, cap;
-	uint64_t total_ns; /* of the tree */
+	uint64_t whole_ns; /* what the tree weighs */
+	uint64_t cpu_ns;   /* its CPU time */
 };
 
 /* Fills `r`, which may hold an earlier tree, with the rows of a thread. Unless `everything` is
  * wanted, long recursion becomes one row, and so does a chain of functions that samples know; and
  * of a tree that is too long for a reader, what is cheap or very deep becomes one row a parent.
- * Returns 0 or -ENOMEM. */
+ * Cheap is what weighs little by `weight`, which is a time. Returns 0 or -ENOMEM. */
 int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thread,
-		     bool everything);
+		     enum weight weight, bool everything);
 
 void tree_rows__fini(struct tree_rows *r);
 

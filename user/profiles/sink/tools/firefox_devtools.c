@@ -10,13 +10,13 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 #include "sink/listing.h"
 #include "sink/names.h"
 #include "sink/sink.h"
 #include "sink/tools/firefox.h"
 #include "sink/tracks.h"
-#include "sink/weigh.h"
 #include "util/utf8.h"
 
 /* speedscope passes over a frame whose name has a line's end: controls become blanks. */

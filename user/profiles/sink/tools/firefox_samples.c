@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 #include "sink/sink.h"
 #include "sink/tools/firefox.h"
 #include "sink/tools/firefox_columns.h"
-#include "sink/weigh.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
 

@@ -11,12 +11,12 @@
 
 #include "calls/estimate.h"
 #include "calls/profile.h"
+#include "calls/stats.h"
 #include "calls/walk.h"
 #include "sink/listing.h"
 #include "sink/names.h"
 #include "sink/sink.h"
 #include "sink/stream.h"
-#include "sink/weigh.h"
 #include "timeline/timeline.h"
 #include "util/array.h"
 #include "util/json.h"
