@@ -193,8 +193,8 @@ static void expect_wait(uint64_t waits_estimated, const char *rows)
 
 static void test_marks_of_waits(void **state)
 {
-	expect_wait(0, "        -  80.3 ms  80.3 ms     0 ns    0.0%  └─read › [pipe]\n");
-	expect_wait(16, "        - ~80.3 ms ~80.3 ms    ~0 ns    0.0%  └─read › [pipe]\n");
+	expect_wait(0, "        -  80.3 ms  80.3 ms     0 ns    4.0%  └─read › [pipe]\n");
+	expect_wait(16, "        - ~80.3 ms ~80.3 ms    ~0 ns    4.0%  └─read › [pipe]\n");
 }
 
 static void test_one_wait(void **state)

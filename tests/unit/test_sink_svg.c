@@ -40,6 +40,29 @@ static void test_title(void **state)
 	profile__free(p);
 }
 
+/* Where samples tell all CPU time, the graph is of that: of the 700 us in work(), 600 are waits. */
+static void test_cpu_time(void **state)
+{
+	static const struct sink_options chosen = {.weight_chosen = true};
+	struct profile *p = fixture_small();
+	char *text;
+
+	for (size_t i = 1; i < p->nodes_cnt; i++)
+		if (!strcmp(p->functions[p->nodes[i].function].name, "work"))
+			p->nodes[i].stats.off_ns = p->nodes[i].stats.off_self_ns = 600000;
+	p->sample_period_ns = 10000;
+	p->accounting.cpu_ns = 400000;
+	text = fixture_write(&sink_svg, p, &wall);
+	expect_copy(text, "<title>work (100 us, 25.0%)</title>");
+	expect_copy(text, "as wide as its time on a CPU (with -w wall: as all its time)");
+	free(text);
+	text = fixture_write(&sink_svg, p, &chosen);
+	expect_copy(text, "<title>work (700 us, 70.0%)</title>");
+	expect_copy(text, "as wide as its time;");
+	free(text);
+	profile__free(p);
+}
+
 static void test_boxes(void **state)
 {
 	struct profile *p = fixture_small();
@@ -160,6 +183,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_title),
+		cmocka_unit_test(test_cpu_time),
 		cmocka_unit_test(test_boxes),
 		cmocka_unit_test(test_process_frames),
 		cmocka_unit_test(test_shares_are_escaped),

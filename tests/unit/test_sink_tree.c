@@ -82,6 +82,16 @@ static void expect_tree(const char *tree, const struct sink_options *opts)
 	profile__free(p);
 }
 
+static void assert_first(const struct profile *p, const struct sink_options *opts,
+			 const char *heading, const char *first)
+{
+	char *text = fixture_write(&sink_tree, p, opts);
+
+	if (!strstr(text, heading) || !strstr(text, first))
+		fail_msg("no %s or %s in\n%s", heading, first, text);
+	free(text);
+}
+
 static void test_by_cpu_time(void **state)
 {
 	const char *tree = "prog  pid 100  tid 101\n"
@@ -104,6 +114,23 @@ static void test_by_time_off_cpu(void **state)
 		    "    1,234     0 ns     0 ns  6.00 us    0.0%  │ └─leaf\n"
 		    "        1     0 ns     0 ns   200 us    0.0%  └─idle\n",
 		    &(struct sink_options){.weight = WEIGHT_OFF});
+}
+
+/* Samples tell all CPU time: work stands before waits, unless -w says otherwise, or there is next
+ * to no CPU time. */
+static void test_work_before_waits(void **state)
+{
+	const struct sink_options wall = {.weight_chosen = true};
+	const char *by_cpu = "├─idle\n", *by_wall = "├─work\n";
+	struct profile *p = make_waiting();
+
+	p->sample_period_ns = 10000;
+	p->accounting.cpu_ns = 400000;
+	assert_first(p, &plain, "    CPU%  FUNCTION\n", by_cpu);
+	assert_first(p, &wall, "   SHARE  FUNCTION\n", by_wall);
+	p->accounting.cpu_ns = 20000;
+	assert_first(p, &plain, "   SHARE  FUNCTION\n", by_wall);
+	profile__free(p);
 }
 
 /* Levels take one column each, so that there is room for more of them. */
@@ -919,6 +946,7 @@ int main(void)
 		cmocka_unit_test(test_color),
 		cmocka_unit_test(test_by_cpu_time),
 		cmocka_unit_test(test_by_time_off_cpu),
+		cmocka_unit_test(test_work_before_waits),
 		cmocka_unit_test(test_narrow),
 		cmocka_unit_test(test_threads_are_merged),
 		cmocka_unit_test(test_thread_frames),

@@ -222,8 +222,8 @@ const struct argp_option option_table[] = {
 	{"output", 'o', "FILE", 0, "write the result to FILE instead of standard output", 0},
 	{"weight", 'w', "WHAT", 0,
 	 "what folded stacks and graphs weigh, and what trees and flat lists show and are sorted "
-	 "by: nanoseconds of wall time (wall, the default), of time on a CPU (cpu; trees and "
-	 "lists with samples are sorted by it by default) or off it (off), or calls",
+	 "by: nanoseconds of wall time (wall, the default), of time on a CPU (cpu, the default of "
+	 "trees, lists, svg and html where there are samples) or off it (off), or calls",
 	 0},
 	{"reverse", OPT_REVERSE, 0, 0,
 	 "begin folded stacks with the innermost function; with -w off: with the function that "

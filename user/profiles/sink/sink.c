@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calls/profile.h"
+
+#define FEW_SAMPLES 3 /* of CPU time: fewer tell nothing */
+
 static const struct sink *const sinks[] = {
 	/* clang-format off */
 	&sink_tree,
@@ -30,6 +34,14 @@ static const struct sink *const sinks[] = {
 	&sink_openmetrics,
 	/* clang-format on */
 };
+
+enum weight sink__weight(const struct sink_options *opts, const struct profile *p)
+{
+	bool told =
+		p->sample_period_ns && p->accounting.cpu_ns >= FEW_SAMPLES * p->sample_period_ns;
+
+	return !opts->weight_chosen && told ? WEIGHT_CPU : opts->weight;
+}
 
 const struct sink *sink__at(size_t index)
 {

@@ -16,7 +16,7 @@ struct profile;
 
 struct sink_options {
 	enum weight weight;
-	bool weight_chosen;  /* by -w; else tree and flat go by CPU time where samples tell it */
+	bool weight_chosen;  /* by -w; see sink__weight() */
 	bool thread_frames;  /* folded: begin with comm-pid/tid, or the title; tree: one tree a
 				thread */
 	bool process_frames; /* folded: begin with comm-pid; tree: apart by process */
@@ -62,6 +62,11 @@ struct sink {
 	/* Writes a difference of two profiles. NULL: the format cannot show one. */
 	int (*write_diff)(const struct diff *d, const struct sink_options *opts, FILE *out);
 };
+
+/* What formats for people sort or draw by, tree, flat, svg and html: what -w says. Without -w that
+ * is CPU time where samples tell all of it, and the target has had some, as by wall time idle
+ * threads of a pool come before all that work. */
+enum weight sink__weight(const struct sink_options *opts, const struct profile *p);
 
 /* The sink called `name`, or NULL. */
 const struct sink *sink__find(const char *name);

@@ -44,6 +44,7 @@ struct graph {
 	char title[TITLE_ROOM]; /* of the profile before its threads were merged */
 	const struct sink_options *opts;
 	FILE *out;
+	enum weight weight;
 	double *weights; /* by node, with all below it */
 	double *varied;	 /* by node: the variance of that */
 	double *next;	 /* by node: where its next callee's box begins, in weight */
@@ -114,7 +115,7 @@ static void print_weight(const struct graph *g, const struct box *b)
 {
 	double weight = b->weight;
 	uint64_t value = weight < 1e19 ? (uint64_t)weight : UINT64_MAX;
-	bool calls = g->opts->weight == WEIGHT_CALLS;
+	bool calls = g->weight == WEIGHT_CALLS;
 	char text[32];
 
 	fputs(b->estimate ? "~" : "", g->out);
@@ -207,10 +208,10 @@ static void mark_estimate(const struct graph *g, uint32_t node, struct box *b)
 {
 	double varied = g->varied[node];
 
-	if (g->opts->weight == WEIGHT_CALLS) {
+	if (g->weight == WEIGHT_CALLS) {
 		b->estimate = varied > 0;
 		b->error = (uint64_t)sqrt(varied);
-	} else if (g->opts->weight != WEIGHT_OFF) {
+	} else if (g->weight != WEIGHT_OFF) {
 		const struct call_stats *s = &g->p->nodes[node].stats;
 
 		b->estimate = estimate__of(g->p, s).source != SOURCE_EXACT &&
@@ -231,8 +232,8 @@ static void weigh_paths(struct graph *g)
 			uint32_t parent = p->nodes[w.node].parent;
 
 			if (w.entering) {
-				g->weights[w.node] = (double)weigh(s, g->opts->weight);
-				g->varied[w.node] = varied_of(s, g->opts->weight);
+				g->weights[w.node] = (double)weigh(s, g->weight);
+				g->varied[w.node] = varied_of(s, g->weight);
 				continue;
 			}
 			*(parent ? &g->weights[parent] : &g->whole) += g->weights[w.node];
@@ -346,7 +347,8 @@ static void print_head(const struct graph *g)
 	if (!g->whole)
 		fputs("nothing was recorded", out);
 	else
-		fprintf(out, "a box is a path, as wide as its %s", weight_name(g->opts->weight));
+		fprintf(out, "a box is a path, as wide as its %s%s", weight_name(g->weight),
+			g->weight != g->opts->weight ? " (with -w wall: as all its time)" : "");
 	if (*g->note)
 		fputs("; paler ones are estimated, as is said below them", out);
 	if (g->left_out)
@@ -360,8 +362,7 @@ static void make_note(struct graph *g)
 {
 	char estimates[ACCOUNTS_LINE];
 
-	if (g->opts->weight != WEIGHT_OFF &&
-	    *accounts__estimates(g->p, estimates, sizeof(estimates)))
+	if (g->weight != WEIGHT_OFF && *accounts__estimates(g->p, estimates, sizeof(estimates)))
 		snprintf(g->note, sizeof(g->note), "paler: %s", estimates);
 }
 
@@ -387,7 +388,7 @@ static int draw(struct graph *g)
 
 static int write_svg(const struct profile *p, const struct sink_options *opts, FILE *out)
 {
-	struct graph g = {.p = p, .opts = opts, .out = out};
+	struct graph g = {.p = p, .opts = opts, .out = out, .weight = sink__weight(opts, p)};
 	struct profile *merged = NULL;
 	int err = 0;
 

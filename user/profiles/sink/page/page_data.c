@@ -239,7 +239,7 @@ int page_data__write(struct json *j, const struct profile *p, const struct sink_
 	json_member_double(j, "start_time", p->start_time);
 	json_member_u64(j, "duration", p->duration_ns);
 	json_member_u64(j, "paused", p->paused_ns);
-	json_member_string(j, "weight", weight_name(opts->weight));
+	json_member_string(j, "weight", weight_name(sink__weight(opts, p)));
 	json_member_bool(j, "raw", opts->raw);
 	write_accounts(j, p);
 	write_drops(j, p, n.functions);

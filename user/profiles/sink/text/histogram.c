@@ -175,7 +175,7 @@ int histogram__print(struct printer *pr)
 
 	if (!pr->opts->hists_cnt)
 		return 0;
-	err = profile__rank(pr->profile, printer__order(pr), &list, &cnt);
+	err = profile__rank(pr->profile, sink__weight(pr->opts, pr->profile), &list, &cnt);
 	found = calloc(pr->opts->hists_cnt, sizeof(*found));
 	if (!err && !found)
 		err = -ENOMEM;

@@ -139,13 +139,6 @@ enum weight printer__time_weight(const struct printer *pr)
 	return pr->opts->weight == WEIGHT_CALLS ? WEIGHT_WALL : pr->opts->weight;
 }
 
-enum weight printer__order(const struct printer *pr)
-{
-	if (!pr->opts->weight_chosen && pr->profile->sample_period_ns)
-		return WEIGHT_CPU;
-	return pr->opts->weight;
-}
-
 enum weight printer__other_time(const struct printer *pr)
 {
 	return printer__time_weight(pr) == WEIGHT_WALL ? WEIGHT_CPU : WEIGHT_WALL;

@@ -68,11 +68,6 @@ static inline bool printer__fits(size_t columns, size_t limit)
  * so -w calls shows wall time. */
 enum weight printer__time_weight(const struct printer *pr);
 
-/* What rows of tables are sorted by, and their shares are of: what -w says. Without -w, where
- * samples tell all CPU time, that comes first: idle threads of a pool have most of the wall time.
- */
-enum weight printer__order(const struct printer *pr);
-
 /* The time that has a column more where a line has room: CPU time beside wall time, else wall time.
  */
 enum weight printer__other_time(const struct printer *pr);

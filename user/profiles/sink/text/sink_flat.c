@@ -167,7 +167,8 @@ static void print_numbers(struct printer *pr, const struct profile_function *f, 
 	print_sums(pr, f, l);
 	print_single_calls(pr, f, l);
 	fprintf(pr->out, "  %6s  ",
-		printer__share(weigh(&f->stats, printer__order(pr)), whole, share, sizeof(share)));
+		printer__share(weigh(&f->stats, sink__weight(pr->opts, pr->profile)), whole, share,
+			       sizeof(share)));
 }
 
 static int print_module(struct printer *pr, const struct profile_function *f, size_t gap)
@@ -184,7 +185,7 @@ static int print_module(struct printer *pr, const struct profile_function *f, si
 static int print_row(struct printer *pr, const struct profile_function *f, uint64_t whole,
 		     const struct layout *l)
 {
-	bool hot = printer__hot(weigh(&f->stats, printer__order(pr)), whole);
+	bool hot = printer__hot(weigh(&f->stats, sink__weight(pr->opts, pr->profile)), whole);
 	int name;
 
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
@@ -211,7 +212,7 @@ static void print_time_heading(const struct printer *pr, const char *name, bool 
 
 static const char *share_name(const struct printer *pr)
 {
-	enum weight order = printer__order(pr);
+	enum weight order = sink__weight(pr->opts, pr->profile);
 
 	return order == WEIGHT_CALLS		   ? "CALLS%"
 	       : order == printer__time_weight(pr) ? "SELF%"
@@ -277,7 +278,8 @@ static int print_rows(struct printer *pr, const struct profile_function *const *
 		printer__fit_calls(pr, &calls, &rows[i]->stats, rows[i]->sampled);
 	/* The whole includes functions that --min-time hides. */
 	for (i = 0; i < pr->profile->functions_cnt; i++)
-		whole += weigh(&pr->profile->functions[i].stats, printer__order(pr));
+		whole += weigh(&pr->profile->functions[i].stats,
+			       sink__weight(pr->opts, pr->profile));
 	l = layout_of(pr, calls);
 	print_heading(pr, &l);
 	for (i = 0; i < cnt && !err && !ferror(pr->out); i++)
@@ -292,7 +294,7 @@ static int write_flat(const struct profile *p, const struct sink_options *opts, 
 	struct printer pr = {.profile = p, .opts = opts, .out = out};
 	const struct profile_function **rows;
 	size_t cnt;
-	int err = profile__rank(p, printer__order(&pr), &rows, &cnt);
+	int err = profile__rank(p, sink__weight(opts, p), &rows, &cnt);
 
 	if (err)
 		return err;

@@ -70,7 +70,7 @@ struct drawing {
 /* Trees go by time: calls do not add up along a path. */
 static enum weight order_of(const struct printer *pr)
 {
-	enum weight order = printer__order(pr);
+	enum weight order = sink__weight(pr->opts, pr->profile);
 
 	return order == WEIGHT_CALLS ? WEIGHT_WALL : order;
 }
