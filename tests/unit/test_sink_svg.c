@@ -54,7 +54,7 @@ static void test_cpu_time(void **state)
 	p->accounting.cpu_ns = 400000;
 	text = fixture_write(&sink_svg, p, &wall);
 	expect_copy(text, "<title>work (100 us, 25.0%)</title>");
-	expect_copy(text, "as wide as its time on a CPU (with -w wall: as all its time)");
+	expect_copy(text, "as wide as its time on a CPU (-w wall: all time)");
 	free(text);
 	text = fixture_write(&sink_svg, p, &chosen);
 	expect_copy(text, "<title>work (700 us, 70.0%)</title>");

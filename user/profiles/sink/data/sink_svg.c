@@ -348,7 +348,7 @@ static void print_head(const struct graph *g)
 		fputs("nothing was recorded", out);
 	else
 		fprintf(out, "a box is a path, as wide as its %s%s", weight_name(g->weight),
-			g->weight != g->opts->weight ? " (with -w wall: as all its time)" : "");
+			g->weight != g->opts->weight ? " (-w wall: all time)" : "");
 	if (*g->note)
 		fputs("; paler ones are estimated, as is said below them", out);
 	if (g->left_out)
