@@ -2,6 +2,7 @@
 /* CPU times of paths add up to the target's, whatever calls and samples say. */
 #include "fixture.h"
 #include "sample/cpu_shares.h"
+#include "sample/goroutine_time.h"
 #include "tables/stack_copy.h"
 
 #define MS 1000000ull
@@ -145,13 +146,61 @@ static void test_not_its_own(void **state)
 	assert_int_equal(off_ns[0] + off_ns[1] + off_ns[2] + off_ns[3], 0);
 }
 
+/* A goroutine whose call of function 1 has a call of function 2, which had 1 s and 100 ms of CPU
+ * time; and its thread, where `samples` have met function 2, which calls itself, below function 1.
+ */
+static struct profile *begin_goroutine(uint32_t samples)
+{
+	static struct profile_node nodes[6];
+	static struct profile_thread threads[2];
+	static struct profile p;
+
+	memset(nodes, 0, sizeof(nodes));
+	memset(threads, 0, sizeof(threads));
+	p = (struct profile){.nodes = nodes, .nodes_cnt = 6, .threads = threads, .threads_cnt = 2};
+	threads[0].goroutine = 7;
+	threads[1].callstack_ns = SAMPLED_OUTSIDE;
+	nodes[1] = (struct profile_node){.function = 1};
+	nodes[1].stats.self_ns = 1000 * MS;
+	nodes[1].stats.total_ns = 1100 * MS;
+	nodes[2] = (struct profile_node){.parent = 1, .function = 2};
+	nodes[2].stats.self_ns = nodes[2].stats.total_ns = 100 * MS;
+	for (int i = 3; i < 6; i++)
+		nodes[i] = (struct profile_node){
+			.parent = i == 3 ? 0 : i - 1, .function = i == 3 ? 1 : 2, .thread = 1};
+	nodes[5].stats.samples = samples;
+	return &p;
+}
+
+/* Calls on a goroutine's stack have no more CPU time than samples below their functions tell. */
+static void test_goroutine(void **state)
+{
+	struct profile *p = begin_goroutine(100); /* of 10 ms each */
+	const struct profile_node *n = p->nodes;
+
+	assert_int_equal(goroutine_time__bound(p, 1000 * MS), 0);
+	assert_int_equal(n[1].stats.off_ns + n[2].stats.off_ns, 0);
+	p = begin_goroutine(2); /* of 20 ms each */
+	assert_int_equal(goroutine_time__bound(p, 40 * MS), 0);
+	assert_int_equal(stats__cpu_self_ns(&n[1].stats), 100 * MS); /* of five samples */
+	assert_int_equal(stats__cpu_self_ns(&n[2].stats), 100 * MS);
+	assert_int_equal(stats__cpu_ns(&n[1].stats), 200 * MS);
+	assert_int_equal(n[1].stats.total_ns, 1100 * MS);
+	p = begin_goroutine(2);
+	p->threads[0].goroutine = 0; /* a thread's own calls keep what was measured */
+	assert_int_equal(goroutine_time__bound(p, 40 * MS), 0);
+	assert_int_equal(n[1].stats.off_ns + n[2].stats.off_ns, 0);
+	p = begin_goroutine(0); /* nothing tells */
+	assert_int_equal(goroutine_time__bound(p, 40 * MS), 0);
+	assert_int_equal(n[1].stats.off_ns + n[2].stats.off_ns, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rest),
-		cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_unmet),
-		cmocka_unit_test(test_not_its_own),
+		cmocka_unit_test(test_rest),	  cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_unmet),	  cmocka_unit_test(test_not_its_own),
+		cmocka_unit_test(test_goroutine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

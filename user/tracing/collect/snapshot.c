@@ -20,6 +20,7 @@
 #include "sample/borrow.h"
 #include "sample/calls_by_time.h"
 #include "sample/cpu_shares.h"
+#include "sample/goroutine_time.h"
 #include "tables/stack_copy.h"
 #include "collect/usage.h"
 #include "collect/leaf_cost.h"
@@ -421,9 +422,11 @@ static int add_unmet(struct assembly *a, uint64_t ns)
 static int settle_cpu_time(struct assembly *a)
 {
 	const struct target_clock clock = {a->c->samples.cpu_ns, a->c->forgotten_cpu_ns, a->c->raw};
+	int err = goroutine_time__bound(a->p, clock.cpu_ns);
 	uint64_t unmet = a->p->threads_cnt ? unmet_ns(a->p, &clock) : 0;
-	int err = unmet ? add_unmet(a, unmet) : 0;
 
+	if (!err && unmet)
+		err = add_unmet(a, unmet);
 	return err ? err : fit_to_clock(a->p, &clock);
 }
 
