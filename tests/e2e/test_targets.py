@@ -24,6 +24,14 @@ class Pids(harness.TestCase):
         self.assertEqual(sorted(document["target"]["pids"]), sorted([one.pid, two.pid]))
         self.assertEqual({t["pid"] for t in document["threads"] if t["calls"]}, {one.pid, two.pid})
 
+    def test_a_process_that_executes_itself_over_and_over(self):
+        """Amid an exec nothing is mapped: without looking again one in five tries met that."""
+        target = subprocess.Popen([program("exec"), "1", "1000000"], stdout=subprocess.DEVNULL)
+        self.addCleanup(target.wait)
+        self.addCleanup(target.kill)
+        for _ in range(30):
+            self.assertIn("step", self.run_proftrace("-l", "-p", target.pid).stdout)
+
     def test_two_of_one_program_and_not_the_third(self):
         targets = [self.target("calc-pie", times) for times in (3, 5, 7)]
         tracer = self.proftrace("-f", "json", "-p", targets[0].pid, "-p", targets[1].pid)

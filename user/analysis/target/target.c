@@ -29,6 +29,9 @@
 
 #define NO_PROCESS UINT32_MAX
 
+#define LOOK_AGAIN_US 1000
+#define EXEC_LOOKS    200 /* 0.2 s, for all processes together */
+
 struct collect_ctx {
 	struct target *t;
 	pid_t pid;
@@ -230,6 +233,31 @@ static int collect_process(struct target *t, uint32_t process, pid_t pid, bool w
 	return maps__for_each(pid, collect_file, &ctx);
 }
 
+static bool maps_any(const struct target *t, uint32_t process)
+{
+	for (size_t i = 0; i < t->objects_cnt; i++) {
+		const struct target_object *obj = &t->objects[i];
+
+		if (obj->processes_cnt && obj->processes[obj->processes_cnt - 1] == process)
+			return true;
+	}
+	return false;
+}
+
+/* Amid an exec a process has nothing mapped, for a moment. `looks`: how many more there may be. */
+static int collect_mapped(struct target *t, uint32_t process, int *looks)
+{
+	int err = collect_process(t, process, t->pids[process], t->launch);
+
+	while (!err && !maps_any(t, process) && *looks > 0 &&
+	       !process__has_ended(t->processes[process].pidfd)) {
+		(*looks)--;
+		usleep(LOOK_AGAIN_US);
+		err = collect_process(t, process, t->pids[process], t->launch);
+	}
+	return err;
+}
+
 /* Takes a process out that cannot be read, with what it alone maps: of `objects_before` objects it
  * was the last to come to the lists of processes. */
 static int leave_out(struct target *t, size_t process, size_t objects_before)
@@ -289,7 +317,7 @@ static int tell_left_out(const struct target *t, int err)
 static int collect_processes(struct target *t, const char *exec)
 {
 	const size_t meant = t->processes_cnt;
-	int err, fd, left_out_err = 0;
+	int err, fd, left_out_err = 0, looks = EXEC_LOOKS;
 
 	if (exec) {
 		struct stat st;
@@ -311,7 +339,7 @@ static int collect_processes(struct target *t, const char *exec)
 			continue;
 		}
 		/* A command has not run yet. */
-		err = collect_process(t, i, pid, t->launch);
+		err = collect_mapped(t, i, &looks);
 		/* The number may be another process's by now, and what was read, too. */
 		if (!err && !t->launch && process__has_ended(t->processes[i].pidfd))
 			err = -ESRCH;
