@@ -95,11 +95,13 @@ class Names(WhomCase):
         self.assertEqual(self.count(document, "apply"), 8)
 
     def test_one_that_starts_again(self):
-        """With a time the run outlives the last of them."""
+        """With a time the run outlives the last of them, and says so."""
         first = self.target(self.calc, 3)
         tracer = self.trace("-p", self.name, "-d", "30")
         first.go()
         done = [first.finish()]
+        found = tracer.stderr.wait_lines("proftrace: all of these processes have ended, after")
+        self.assertTrue(found, tracer.stderr.text())
         for times in (5, 7):
             again = self.target(self.calc, times)
             again.go()

@@ -312,6 +312,21 @@ static void look_for_gone(struct run *r)
 	collector__end_gone(r->collector, now_ns());
 }
 
+/* A run with a time of its own goes on for those that may come yet: without a word its result may
+ * be empty for no reason that can be seen. */
+static void tell_alone(struct run *r)
+{
+	char text[32];
+
+	if (!r->o->duration_ns || r->o->share || r->alone_told)
+		return;
+	r->alone_told = true;
+	progress__clear(&r->progress);
+	log_info("all of these processes have ended, after %s; the run goes on until its time is "
+		 "up, as others may come that belong (Ctrl-C ends it)",
+		 text_duration(now_ns() - r->start_ns, text, sizeof(text)));
+}
+
 /* Whether nobody is left to trace: with --follow no child either, and nobody else who belongs,
  * unless the time that was given is not up: then some may come yet. */
 static bool all_ended(struct run *r)
@@ -323,6 +338,8 @@ static bool all_ended(struct run *r)
 	life__counts(tracer__life(r->tracer), &counts);
 	if (!r->o->joins)
 		return !(r->o->follow && counts.followed_alive);
+	if (!counts.followed_alive)
+		tell_alone(r);
 	if (r->o->duration_ns || counts.followed_alive || !replan__nobody_left(r)) {
 		r->alone_since_ns = 0;
 		return false;

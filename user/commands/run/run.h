@@ -104,6 +104,7 @@ struct run {
 	int early_status; /* 1, or the command's, if it has ended before it could be traced */
 	uint64_t alone_since_ns; /* since when nobody has been left; 0: somebody is */
 	bool named_ended;	 /* all processes but followed children have */
+	bool alone_told;	 /* that they have, though the run goes on */
 	uint64_t skipped_ends;	 /* of threads, by the kernel, when last looked at */
 	unsigned int gone_looks; /* for threads that may have ended unseen, still to be done */
 	bool lost_track;	 /* of what the processes have loaded */
