@@ -621,7 +621,8 @@ static void test_reason_of_short_wait(void **state)
 	profile__free(p);
 }
 
-/* Reasons of waits below the tree: two locks, "[lock a]" and "[lock b]", are one reason. */
+/* Reasons of waits below the tree: two locks, "[lock a]" and "[lock b]", are one reason. What
+ * probes cost is no part of the time of threads. */
 static void test_reasons_of_waits(void **state)
 {
 	static const char *const names[] = {"[futex]", "[lock]", "[lock a]", "[lock b]", "[cpu]"};
@@ -630,7 +631,8 @@ static void test_reasons_of_waits(void **state)
 	char *text;
 
 	p->sample_period_ns = 10000000;
-	p->accounting.cpu_ns = 100000000;
+	p->accounting.cpu_ns = 130000000;
+	p->accounting.probe_ns = 30000000;
 	for (uint32_t i = 0; i < 5; i++) {
 		fixture_function(p, names[i]);
 		p->functions[i].module = i ? "[waits]" : "[kernel]";

@@ -323,6 +323,9 @@ static int print_drops(struct printer *pr)
 static void print_waits(struct printer *pr)
 {
 	const struct profile *p = pr->profile;
+	/* Times of threads are without the probes' cost, unless that was left in. */
+	const bool left_in = pr->opts->raw || p->cost_unknown;
+	const uint64_t cpu_ns = left_in ? p->accounting.cpu_ns : accounting__own_ns(&p->accounting);
 	struct wait_times t;
 	char percent[32];
 	double whole;
@@ -332,7 +335,7 @@ static void print_waits(struct printer *pr)
 	if (!t.cnt || !(whole > 0))
 		return;
 	fprintf(pr->out, "time of all threads: %s on a CPU",
-		text_percent((double)p->accounting.cpu_ns / whole, percent, sizeof(percent)));
+		text_percent((double)cpu_ns / whole, percent, sizeof(percent)));
 	for (size_t i = 0; i < t.cnt && i < WAITS_MAX; i++) {
 		if ((double)t.items[i].ns < WAITS_SHARE * whole)
 			break;
