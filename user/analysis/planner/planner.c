@@ -92,12 +92,24 @@ static int refuse_machine(const struct target_object *tobj, struct plan_object *
 	return -ENOTSUP;
 }
 
-/* Opens every object that is new: what is not wanted may still be able to unwind. */
+/* Whether a program can be traced: those of other processes may be left out then. */
+static bool any_program(const struct plan *p, const struct target *t)
+{
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		if (t->objects[i].is_main && p->objects[i].img)
+			return true;
+	}
+	return false;
+}
+
+/* Opens every object that is new: what is not wanted may still be able to unwind. A program that
+ * cannot be read is an error if its process was chosen by number, else if there is no other one. */
 static int objects_open(struct plan *p, const struct target *t, const struct plan_options *opts)
 {
 	struct plan_object *grown =
 		reallocarray(p->objects, t->objects_cnt + 1, sizeof(*p->objects));
-	int err = 0;
+	const bool spares = t->whom || p->objects_cnt;
+	int err = 0, program_err = 0;
 
 	if (!grown)
 		return -ENOMEM;
@@ -113,12 +125,13 @@ static int objects_open(struct plan *p, const struct target *t, const struct pla
 			err = refuse_machine(tobj, obj);
 		if (!err) {
 			err = object_look(p, t, p->objects_cnt - 1, opts);
-		} else if (!tobj->is_main && err != -ENOMEM) {
+		} else if (err != -ENOMEM) {
+			program_err = tobj->is_main ? err : program_err;
 			object_is_unknown(obj);
 			err = 0;
 		}
 	}
-	return err;
+	return err || (spares && any_program(p, t)) ? err : program_err;
 }
 
 /* Whether the object is wanted and has not been planned yet. */
