@@ -313,7 +313,8 @@ static void look_for_gone(struct run *r)
 }
 
 /* A run with a time of its own goes on for those that may come yet: without a word its result may
- * be empty for no reason that can be seen. */
+ * be empty for no reason that can be seen. The agent looks for new processes all the time, so there
+ * is nothing to say in its runs. */
 static void tell_alone(struct run *r)
 {
 	char text[32];
