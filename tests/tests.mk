@@ -236,7 +236,10 @@ FUZZ_SRCS  := $(filter-out $(LIVE_TARGET),$(shell find user/base user/analysis \
 	$(addprefix user/profiles/,calls timeline views sessions diff record) -name '*.c')) \
 	user/profiles/fleet/otlp/answer.c
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
-FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/otlp $(FUZZ)/record
+# Formats and the live view, which fuzz_sink.c alone needs.
+SHOWN_SRCS := $(shell find user/profiles/sink user/profiles/top -name '*.c')
+SHOWN_OBJS := $(SHOWN_SRCS:%.c=$(FUZZ)/%.o)
+FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/otlp $(FUZZ)/record $(FUZZ)/sink
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
 RUNS       ?= 20000
 
@@ -244,9 +247,12 @@ $(FUZZ)/%.o: %.c
 	@mkdir -p $(@D)
 	$(call say,FUZZ,$<)$(CLANG) -std=gnu11 $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link -MMD -MP -c -o $@ $<
 $(FUZZ)/elf: $(FUZZ)/tests/fuzz/elf_mutator.o
+$(FUZZ)/record $(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_file.o
+$(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_mutator.o $(FUZZ)/tests/fuzz/written.o $(SHOWN_OBJS) \
+	$(BUILD)/user/profiles/web/embed.o
 $(FUZZ_BINS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS)
 	$(call say,LINK,$@)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
--include $(FUZZ_OBJS:.o=.d) $(FUZZ)/tests/fuzz/*.d
+-include $(FUZZ_OBJS:.o=.d) $(SHOWN_OBJS:.o=.d) $(FUZZ)/tests/fuzz/*.d
 
 fuzzers: $(FUZZ_BINS)
 

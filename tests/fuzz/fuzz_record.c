@@ -5,20 +5,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
+
+#include "recording_file.h"
 
 #include "calls/profile.h"
 #include "calls/tree.h"
 #include "calls/values.h"
 #include "diff/diff.h"
-#include "record/calls/block_writer.h"
 #include "record/calls/call_block.h"
 #include "record/format/decode.h"
 #include "record/format/encode.h"
 #include "record/format/run_info.h"
 #include "record/reader.h"
-#include "record/writer.h"
 #include "sessions/session_profile.h"
 #include "sessions/sessions.h"
 #include "timeline/timeline.h"
@@ -69,51 +67,6 @@ static void compare(struct profile *p, const uint8_t *data, size_t len)
 	}
 	profile__free(runs[DIFF_NEW].profile);
 	memory__free(&memory);
-}
-
-static void check(bool holds)
-{
-	if (!holds)
-		abort();
-}
-
-/* A run of two functions, in a file of our own. */
-static void begin_file(const char *path)
-{
-	struct profile_function functions[2] = {{.name = "f"}, {.name = "g"}};
-	struct profile_argument values[2] = {{0, "v"}, {1, "v"}};
-	struct profile p = {.duration_ns = 1ull << 40,
-			    .functions = functions,
-			    .functions_cnt = 2,
-			    .arguments = values,
-			    .arguments_cnt = 2};
-	struct writer *w;
-
-	check(!writer__open(path, false, &w));
-	check(!writer__begin(w, &(struct run_info){.host = "h"}) && !writer__profile(w, &p));
-	writer__free(w);
-}
-
-/* The input is blocks: type, a byte of nothing, two of length, content. */
-static void append_blocks(const char *path, int file, const uint8_t *data, size_t len)
-{
-	struct block_writer w;
-
-	check(!block_writer__init(&w, path, dup(file)) && lseek(file, 0, SEEK_END) > 0);
-	while (len >= 4) {
-		size_t part = data[2] | data[3] << 8;
-		struct bytes content = {0};
-
-		part = part < len - 4 ? part : len - 4;
-		content.data = malloc(part + 1);
-		content.len = content.cap = part;
-		memcpy(content.data, data + 4, part);
-		check(!block_writer__pack(&w, data[0], &content, 0));
-		check(!block_writer__put(&w));
-		data += 4 + part;
-		len -= 4 + part;
-	}
-	block_writer__fini(&w);
 }
 
 /* Each call comes at most once, in order, and is of a node of its thread. */
@@ -177,17 +130,10 @@ static void find(struct profile *p)
 
 static void read_file(const uint8_t *data, size_t len)
 {
-	static int file = -1;
 	struct recorded r = {0};
 	struct reader *reader;
-	char path[64];
 
-	if (file < 0)
-		file = memfd_create("recording", MFD_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
-	begin_file(path);
-	append_blocks(path, file, data, len);
-	if (reader__open(path, &reader))
+	if (recording_file__open(data, len, &reader))
 		return;
 	for (size_t i = 0; i < reader__runs(reader); i++) {
 		if (!reader__load(reader, i, &r)) {

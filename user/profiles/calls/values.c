@@ -41,7 +41,7 @@ const struct profile_argument *profile__arguments(const struct profile *p, uint3
 	while (end < p->arguments_cnt && p->arguments[end].function == function)
 		end++;
 	*cnt = end - first;
-	return p->arguments + first;
+	return p->arguments ? &p->arguments[first] : NULL;
 }
 
 size_t value_name__length(const char *name)

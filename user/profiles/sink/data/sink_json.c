@@ -196,8 +196,10 @@ static int write_functions(struct json *j, const struct profile *p, const struct
 			to++;
 		if (functions[i].listed) {
 			write_function(j, p, i, &functions[i]);
-			write_marks(j, p, marks + from, to - from, false);
-			write_marks(j, p, marks + from, to - from, true);
+			if (to > from) {
+				write_marks(j, p, &marks[from], to - from, false);
+				write_marks(j, p, &marks[from], to - from, true);
+			}
 			json_close(j, '}');
 		}
 		from = to;

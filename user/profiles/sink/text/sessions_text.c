@@ -65,7 +65,7 @@ static void next_step(struct sessions_view *v, struct path_line *line, size_t co
 		fprintf(v->pr->out, "\n%*s", (int)line->used, "");
 		line->column = 0;
 	}
-	fputs(line->column ? " > " : " > " + 1, v->pr->out);
+	fputs(line->column ? " > " : "> ", v->pr->out);
 	line->column += STEP_MARK + columns;
 }
 
