@@ -191,6 +191,9 @@ static void times(void **state)
 	refuse(4, "no recording would stay", WEB "[agent]\nkeep = 30s\n");
 	parse(WEB "[agent]\nkeep = 30s\ninterval = 5s\n");
 	assert_int_equal(c.errors_cnt, 0);
+	/* More nanoseconds than 64 bits count, and 1,192 s more than they do. */
+	parse(WEB "[agent]\nkeep = 213504d\ninterval = 1h\n");
+	assert_int_equal(c.errors_cnt, 0);
 }
 
 /* Values as config__read() has them: a NUL would end the text. */

@@ -81,7 +81,7 @@ static void check_times(struct config *c)
 	unsigned int interval = was_given(c, c->agent_line, "interval");
 	unsigned int keep = was_given(c, c->agent_line, "keep");
 
-	if (c->keep_s * 1000000000 <= c->interval_ns)
+	if (c->keep_s <= c->interval_ns / 1000000000)
 		config__complain(
 			c, keep > interval ? keep : interval,
 			"keep (%llu s) is not longer than interval (%llu s): no recording would "
