@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "agent/config.h"
+#include "util/log.h"
 
 static struct config c;
 
@@ -309,11 +310,51 @@ static void long_and_odd_lines(void **state)
 	size_t len = strlen(text);
 
 	memset(text + len, 'x', 3000);
-	refuse(3, "longer than", text);
+	refuse(3, "longer than 997 characters", text);
+	memset(text + strlen(WEB) + 997, '\0', 3000);
+	parse(text);
+	assert_int_equal(c.errors_cnt, 0);
+	assert_int_equal(strlen(c.services[0].version), 997 - strlen("version = "));
 	snprintf(text, sizeof(text), WEB "ver\x1bsion = 1\n");
 	parse(text);
 	assert_int_equal(c.errors_cnt, 1);
 	assert_null(strchr(c.errors[0].text, '\x1b'));
+}
+
+static char *told;
+
+static void keep_told(enum log_level level, const char *line)
+{
+	char *all = NULL;
+
+	assert_true(asprintf(&all, "%s%s\n", told ?: "", line) > 0);
+	free(told);
+	told = all;
+}
+
+/* Nobody reads 60,000 messages, and a process for each section would be no good. */
+static void many_sections(void **state)
+{
+	char *text = NULL;
+	size_t len, lines = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	for (int i = 0; i < 60000; i++)
+		fprintf(f, "[service s%d]\nuser = 0\n", i);
+	fclose(f);
+	parse(text);
+	free(text);
+	assert_int_equal(c.services_cnt, 1000);
+	assert_int_equal(c.errors_cnt, 59000);
+	assert_error(2001, "[service s1000]: there are 1000 such sections already");
+	log_divert(keep_told);
+	assert_int_equal(config__tell(&c, "text"), 59000);
+	log_divert(NULL);
+	for (const char *at = told; (at = strchr(at, '\n')); at++)
+		lines++;
+	assert_int_equal(lines, 101);
+	assert_non_null(strstr(told, "and 58900 more errors"));
+	free(told);
 }
 
 static void metrics(void **state)
@@ -362,6 +403,7 @@ int main(void)
 		cmocka_unit_test_teardown(on_this_machine, forget),
 		cmocka_unit_test_teardown(metrics, forget),
 		cmocka_unit_test_teardown(long_and_odd_lines, forget),
+		cmocka_unit_test_teardown(many_sections, forget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,8 @@
 
 #define LINE_MAX_BYTES 1000
 #define FILE_MAX_BYTES (1 << 20)
+#define TOLD_MAX       100  /* errors that are told one by one */
+#define SECTIONS_MAX   1000 /* services, and receivers: each has a process */
 
 struct parser {
 	struct config *c;
@@ -106,12 +108,40 @@ static bool begin_only(struct parser *p, const char *title)
 	return true;
 }
 
+/* Whether there may be a service or receiver of that name; says why not. */
+static bool may_begin(struct parser *p, const char *title, const char *name, bool service)
+{
+	struct config *c = p->c;
+	unsigned int before;
+
+	if (!is_name(name)) {
+		config__complain(
+			c, p->line,
+			"[%s %s]: needs a name of letters, digits, '.', '_' and '-', at most %d, "
+			"as [%s web]",
+			title, name, CONFIG_NAME_MAX, title);
+		return false;
+	}
+	if ((service ? c->services_cnt : c->receivers_cnt) == SECTIONS_MAX) {
+		config__complain(c, p->line,
+				 "[%s %s]: there are %d such sections already; leave "
+				 "some out",
+				 title, name, SECTIONS_MAX);
+		return false;
+	}
+	before = config__section_line(c, service ? SECTION_SERVICE : SECTION_RECEIVER, name);
+	if (before)
+		config__complain(c, p->line,
+				 "[%s %s]: is there already, in line %u; put what is here there",
+				 title, name, before);
+	return !before;
+}
+
 /* "agent", "service web", "metrics" */
 static void begin_section(struct parser *p, char *title)
 {
 	char *name = title + strcspn(title, " \t"), *end = name + strlen(name);
 	bool service, receiver;
-	unsigned int before;
 
 	p->taken = true;
 	p->section = SECTION_NONE;
@@ -133,21 +163,8 @@ static void begin_section(struct parser *p, char *title)
 			title, *name ? " " : "", name);
 		return;
 	}
-	if (!is_name(name)) {
-		config__complain(
-			p->c, p->line,
-			"[%s %s]: needs a name of letters, digits, '.', '_' and '-', at most %d, "
-			"as [%s web]",
-			title, name, CONFIG_NAME_MAX, title);
+	if (!may_begin(p, title, name, service))
 		return;
-	}
-	before = config__section_line(p->c, service ? SECTION_SERVICE : SECTION_RECEIVER, name);
-	if (before) {
-		config__complain(p->c, p->line,
-				 "[%s %s]: is there already, in line %u; put what is here there",
-				 title, name, before);
-		return;
-	}
 	p->section = service ? SECTION_SERVICE : SECTION_RECEIVER;
 	if (service)
 		add_service(p, strdup(name));
@@ -224,10 +241,10 @@ static bool note_given(struct parser *p, const struct config_key *k, const char 
 	struct config *c = p->c;
 	char *copy;
 
-	for (size_t i = 0; i < c->given_cnt; i++) {
+	for (size_t i = 0; i < c->given_cnt && !k->repeats; i++) {
 		const struct config_given *g = &c->given[i];
 
-		if (g->key == k && g->section_line == p->section_line && !k->repeats) {
+		if (g->key == k && g->section_line == p->section_line) {
 			config__complain(p->c, p->line,
 					 "'%s' is given already, in line %u; leave one out",
 					 k->name, g->line);
@@ -346,7 +363,8 @@ int config__parse(char *text, struct config *c)
 	if (!c->ring || !c->status)
 		return -ENOMEM;
 	ini_allow_multiline = false;
-	ini_max_line = LINE_MAX_BYTES;
+	/* A line is read as a whole, and its room does not grow. */
+	ini_max_line = ini_initial_alloc = LINE_MAX_BYTES;
 	ini_use_stack = false;
 	if (ini_parse_stream(next_line, &p, take_line, &p) == -2)
 		p.err = -ENOMEM;
@@ -439,12 +457,14 @@ void config__clear(struct config *c)
 
 size_t config__tell(const struct config *c, const char *path)
 {
-	for (size_t i = 0; i < c->errors_cnt; i++) {
+	for (size_t i = 0; i < c->errors_cnt && i < TOLD_MAX; i++) {
 		if (c->errors[i].line)
 			log_error("%s:%u: %s", path, c->errors[i].line, c->errors[i].text);
 		else
 			log_error("%s: %s", path, c->errors[i].text);
 	}
+	if (c->errors_cnt > TOLD_MAX)
+		log_error("%s: and %zu more errors", path, c->errors_cnt - TOLD_MAX);
 	return c->errors_cnt;
 }
 

@@ -23,7 +23,7 @@ void config__clear(struct config *c);
  */
 int config__look(struct config *c);
 
-/* Prints each error as FILE:LINE: TEXT. Returns how many. */
+/* Prints the first hundred errors, each as FILE:LINE: TEXT. Returns how many there are. */
 size_t config__tell(const struct config *c, const char *path);
 /* Prints what config__look() finds in a configuration without errors, as warnings: an agent begins
  * all the same. */
