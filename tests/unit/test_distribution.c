@@ -121,6 +121,18 @@ static void test_empty_buckets(void **state)
 	assert_int_equal(distribution__quantile(&d, 1, 5, 5), 5);
 }
 
+/* 2^62 + 600 calls are 2^62 + 1024 as a floating-point number, so the last one seems to lie beyond
+ * its bucket, which ends where numbers of 64 bits do. */
+static void test_more_calls_than_a_double_counts(void **state)
+{
+	struct profile_bucket b[] = {{0, 3, 1ull << 62}, {0, BUCKETS - 1, 600}};
+	struct distribution d = {b, 2, (1ull << 62) + 600};
+
+	assert_true(distribution__quantile(&d, 1, 3, UINT64_MAX) == UINT64_MAX);
+	assert_true(distribution__quantile(&d, 1, 3, UINT64_MAX - 1) == UINT64_MAX - 1);
+	assert_int_equal(distribution__quantile(&d, 0.5, 3, UINT64_MAX), 3);
+}
+
 /* A single duration is known exactly, whatever its bucket. */
 static void test_single(void **state)
 {
@@ -147,9 +159,13 @@ static void test_mean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),	cmocka_unit_test(test_runs),
-		cmocka_unit_test(test_nothing), cmocka_unit_test(test_quantiles),
-		cmocka_unit_test(test_single),	cmocka_unit_test(test_empty_buckets),
+		cmocka_unit_test(test_bounds),
+		cmocka_unit_test(test_runs),
+		cmocka_unit_test(test_more_calls_than_a_double_counts),
+		cmocka_unit_test(test_nothing),
+		cmocka_unit_test(test_quantiles),
+		cmocka_unit_test(test_single),
+		cmocka_unit_test(test_empty_buckets),
 		cmocka_unit_test(test_mean),
 	};
 

@@ -129,24 +129,26 @@ uint64_t distribution__longest(const struct distribution *d, uint64_t max_ns)
 uint64_t distribution__quantile(const struct distribution *d, double q, uint64_t min_ns,
 				uint64_t max_ns)
 {
-	double rank = q * (double)d->calls, before = 0;
-	uint64_t ns = 0;
+	double rank = q * (double)d->calls, before = 0, at = 0;
+	uint64_t ns;
 
 	if (!d->calls)
 		return 0;
 	for (size_t i = 0; i < d->cnt; i++) {
 		const struct profile_bucket *b = &d->buckets[i];
 		double low = (double)bucket__low(b->bucket), high = (double)bucket__high(b->bucket);
+		double part;
 
 		if (!b->calls)
 			continue;
-		ns = (uint64_t)(low + (high - low) * (rank - before) / (double)b->calls);
+		/* Beyond 2^53 calls the sum is rounded, and may be more than these all. */
+		part = (rank - before) / (double)b->calls;
+		at = low + (high - low) * (part < 1 ? part : 1);
 		before += (double)b->calls;
 		if (before >= rank)
 			break;
 	}
-	if (ns > max_ns)
-		ns = max_ns;
+	ns = at < (double)max_ns ? (uint64_t)at : max_ns;
 	return distribution__single(d, ns < min_ns && min_ns <= max_ns ? min_ns : ns);
 }
 
