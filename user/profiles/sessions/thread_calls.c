@@ -95,7 +95,8 @@ static int compare_stacks(const void *a, const void *b)
 
 int64_t thread_calls__id(const struct profile_thread *thread)
 {
-	return thread->goroutine ? -(int64_t)thread->goroutine : thread->tid;
+	/* A stranger's recording may say a number that has no negative among signed ones. */
+	return thread->goroutine ? (int64_t)-thread->goroutine : thread->tid;
 }
 
 int thread_calls__read(const struct profile *p, struct time_window *windows, size_t cnt,
