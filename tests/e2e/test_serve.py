@@ -314,6 +314,36 @@ class Requests(Case):
         self.assertGreater(calls_of(self.stream().profile())["word"], 0)
         self.assertEqual(self.end(run).stderr.count("warning"), 0)
 
+    def test_thousand_connections(self):
+        """More than are served at a time: of requests without an end, and of what is none. They
+        cost no memory to speak of, and whoever looks already goes on looking."""
+        run = self.serving(*FUNCTIONS, "-i", "0.2")
+        server, = [pid for pid in harness.session_members(run.pid)
+                   if self.comm(pid) == "proftrace-serve"]
+        stream = self.stream()
+        path = self.address.path.encode()
+        head = b"GET " + path + b"events HTTP/1.1\r\nHost: a\r\n"
+        kinds = (b"G", head, head + b"\r\n", head + b"A: " + b"b" * 40000,
+                 head + b"Upgrade: websocket\r\nConnection: Upgrade\r\n\r\n\x81\x85aaaa",
+                 b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01" + bytes(500),
+                 b"POST " + path + b"zoom/1 HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
+                 b"ffffffffffffffff\r\n")
+        with contextlib.ExitStack() as connections:
+            for number in range(1000):
+                connection = connections.enter_context(socket.socket())
+                connection.setblocking(False)
+                connection.connect_ex((self.address.hostname, self.address.port))
+                # One that waits for its turn cannot be written to.
+                with contextlib.suppress(BlockingIOError, BrokenPipeError, ConnectionError):
+                    connection.send(kinds[number % len(kinds)])
+            durations = [stream.profile()["duration"] for _ in range(4)]
+            self.assertEqual(durations, sorted(set(durations)))
+            with open(f"/proc/{server}/status", encoding="utf-8") as file:
+                most, = re.findall(r"VmHWM:\s+(\d+) kB", file.read())
+            self.assertLess(int(most), 64 << 10)
+        self.assertGreater(calls_of(self.stream().profile())["word"], 0)
+        self.assertEqual(self.end(run).stderr.count("warning"), 0)
+
     def test_slow_readers(self):
         """Slow readers keep nobody waiting, and do not get the updates that they have missed."""
         run = self.serving("-i", "0.05")
