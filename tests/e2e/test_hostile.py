@@ -2,8 +2,11 @@
 """Files and names made to hurt whoever reads them: no crash, bounded time and memory, and nothing
 that a stranger has named reaches a terminal as it is."""
 
+import contextlib
+import json
 import lzma
 import os
+import random
 import re
 import resource
 import signal
@@ -138,6 +141,89 @@ class Bounds(Case):
         sections = ((".symtab", SYMTAB, packed, COMPRESSED), (".strtab", STRTAB, packed, COMPRESSED),
                     (".debug_info", PROGBITS, packed, COMPRESSED))
         self.list(self.write(elf(*sections)), 5, 256, status=1)
+
+
+class Damaged(Case):
+    """A program whose tables lie, which needs none of them itself: it runs as ever, and is traced
+    as far as they can be read."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with open(program("inlined"), "rb") as file:
+            cls.content = file.read()
+
+    @staticmethod
+    def sections(content):
+        """{name: (where its bytes are, how many these are, flags)}"""
+        table, = struct.unpack_from("<Q", content, 0x28)
+        cnt, names = struct.unpack_from("<HH", content, 0x3c)
+        headers = [struct.unpack_from("<IIQQQQ", content, table + 64 * n) for n in range(cnt)]
+        at = headers[names][4]
+        return {content[at + name:content.index(b"\0", at + name)].decode(): (where, size, flags)
+                for name, _, flags, _, where, size in headers}
+
+    def run_it(self, content):
+        path = self.write(content)
+        os.chmod(path, 0o755)
+        done = self.run_proftrace("-f", "json", "-o", self.path("out"), "--", path, "20")
+        self.assertEqual((done.status, done.stdout), (0, "COUNT traced 20\n"), str(done))
+        with open(self.path("out"), encoding="utf-8") as file:
+            self.assertGreater(json.load(file)["accounting"]["entered"], 0)
+
+    def test_unwind_tables(self):
+        for seed in range(3):
+            content, dice = bytearray(self.content), random.Random(seed)
+            for name in ".eh_frame", ".eh_frame_hdr":
+                at, size, _ = self.sections(content)[name]
+                for _ in range(size // 8):
+                    content[at + dice.randrange(size)] = dice.randrange(256) & dice.choice((0, 4, 255))
+            self.run_it(content)
+
+    def test_debug_information(self):
+        """References to anywhere, so that some lead back to where they are."""
+        for seed in range(3):
+            content, dice = bytearray(self.content), random.Random(seed)
+            at, size, _ = self.sections(content)[".debug_info"]
+            for _ in range(size // 64):
+                place = at + 12 + dice.randrange(size - 16)
+                content[place:place + 4] = struct.pack("<I", dice.randrange(size))
+            self.run_it(content)
+
+    def test_packed_sections_that_lie_about_their_size(self):
+        for how in "zlib", "zstd":
+            path = self.path("packed")
+            subprocess.run(["objcopy", f"--compress-debug-sections={how}", program("inlined"),
+                            path], check=True)
+            with open(path, "rb") as file:
+                packed = file.read()
+            sections = {name: at for name, (at, _, flags) in self.sections(packed).items()
+                        if flags & COMPRESSED}
+            self.assertIn(".debug_info", sections)
+            for size in 0, 1 << 20, 1 << 31, (1 << 64) - 1:
+                content = bytearray(packed)
+                for at in sections.values():
+                    content[at + 8:at + 16] = struct.pack("<Q", size)
+                self.run_it(content)
+
+    def test_split_debug_information_is_not_opened(self):
+        """Who opens a named pipe waits until somebody writes to it."""
+        source = self.path("split.c")
+        with open(source, "w", encoding="ascii") as file:
+            file.write("__attribute__((noinline)) int work(int a) { return a * a + 1; }\n"
+                       "int main(int c, char **v) { return work(c) - 2; }\n")
+        for version in "4", "5":
+            path = self.path("split" + version)
+            subprocess.run(["gcc", "-O1", f"-gdwarf-{version}", "-gsplit-dwarf", "-c", "-o",
+                            path + ".o", source], check=True)
+            subprocess.run(["gcc", "-o", path, path + ".o"], check=True)
+            for suffix in "dwo", "dwp":
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(f"{path}.{suffix}")
+                os.mkfifo(f"{path}.{suffix}")
+            for args in (("-l", "--lines", "work", "-x", path), ("-F", "work", "--", path),
+                         ("--lines", "work", "--", path)):
+                self.assertEqual(self.run_proftrace(*args).status, 0)
 
 
 class Parser(Case):
