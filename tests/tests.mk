@@ -239,19 +239,24 @@ FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
 # Formats and the live view, which fuzz_sink.c alone needs.
 SHOWN_SRCS := $(shell find user/profiles/sink user/profiles/top -name '*.c')
 SHOWN_OBJS := $(SHOWN_SRCS:%.c=$(FUZZ)/%.o)
-FUZZ_BINS  := $(FUZZ)/elf $(FUZZ)/maps $(FUZZ)/otlp $(FUZZ)/record $(FUZZ)/sink
+# Options, whose parser looks at values of a configuration, too.
+CONFIG_SRCS := $(filter-out %/config_look.c,$(wildcard user/commands/agent/config*.c)) \
+	$(shell find user/commands/cli user/profiles/fleet -name '*.c')
+CONFIG_OBJS := $(CONFIG_SRCS:%.c=$(FUZZ)/%.o)
+FUZZ_BINS  := $(addprefix $(FUZZ)/,config elf maps otlp record sink)
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
 RUNS       ?= 20000
 
-$(FUZZ)/%.o: %.c
-	@mkdir -p $(@D)
-	$(call say,FUZZ,$<)$(CLANG) -std=gnu11 $(CPPFLAGS) $(FUZZ_FLAGS) $(FUZZ_COVER) -MMD -MP -c -o $@ $<
-$(FUZZ)/elf: $(FUZZ)/tests/fuzz/elf_mutator.o
 # Reports which branches were taken, and what was compared. That of output says nothing of the input,
 # and takes half of the time.
 FUZZ_COVER := -fsanitize=fuzzer-no-link
 $(FUZZ)/tests/fuzz/written.o: FUZZ_COVER :=
-$(FUZZ)/record $(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_file.o
+$(FUZZ)/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,FUZZ,$<)$(CLANG) -std=gnu11 $(CPPFLAGS) $(FUZZ_FLAGS) $(FUZZ_COVER) -MMD -MP -c -o $@ $<
+$(FUZZ)/elf: $(FUZZ)/tests/fuzz/elf_mutator.o
+$(FUZZ)/config $(FUZZ)/record $(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_file.o
+$(FUZZ)/config: $(CONFIG_OBJS) $(SHOWN_OBJS) $(BUILD)/user/profiles/web/embed.o
 $(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_mutator.o $(FUZZ)/tests/fuzz/written.o $(SHOWN_OBJS) \
 	$(BUILD)/user/profiles/web/embed.o
 $(FUZZ_BINS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS)
