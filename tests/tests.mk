@@ -257,11 +257,12 @@ $(FUZZ)/%.o: %.c
 $(FUZZ)/elf: $(FUZZ)/tests/fuzz/elf_mutator.o
 $(FUZZ)/config $(FUZZ)/record $(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_file.o
 $(FUZZ)/config: $(CONFIG_OBJS) $(SHOWN_OBJS) $(BUILD)/user/profiles/web/embed.o
-$(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_mutator.o $(FUZZ)/tests/fuzz/written.o $(SHOWN_OBJS) \
+$(FUZZ)/sink: $(FUZZ)/tests/fuzz/recording_mutator.o $(FUZZ)/tests/fuzz/written.o $(FUZZ)/tests/fuzz/sent.o \
+	$(SHOWN_OBJS) $(filter $(FUZZ)/user/profiles/fleet/%,$(CONFIG_OBJS)) \
 	$(BUILD)/user/profiles/web/embed.o
 $(FUZZ_BINS): $(FUZZ)/%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_OBJS)
 	$(call say,LINK,$@)$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer -o $@ $^ $(LIBS)
--include $(FUZZ_OBJS:.o=.d) $(SHOWN_OBJS:.o=.d) $(FUZZ)/tests/fuzz/*.d
+-include $(FUZZ_OBJS:.o=.d) $(SHOWN_OBJS:.o=.d) $(CONFIG_OBJS:.o=.d) $(FUZZ)/tests/fuzz/*.d
 
 fuzzers: $(FUZZ_BINS)
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * libFuzzer: a stranger's recording through all output formats, as report, diff and top show it.
- * The input is eight bytes of options, then blocks (recording_file.h).
+ * libFuzzer: a stranger's recording through all output formats, as report, diff and top show it,
+ * and into messages for databases. The input is eight bytes of options, then blocks
+ * (recording_file.h).
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "recording_file.h"
+#include "sent.h"
 #include "written.h"
 
 #include "calls/profile.h"
@@ -295,6 +297,18 @@ out:
 		recorded__free(&r[i]);
 }
 
+/* As `send` does. */
+static void send_all(const struct asked *a, struct reader *reader)
+{
+	struct recorded r = {0};
+
+	if (!reader__load(reader, reader__runs(reader) - 1, &r) && !profile__summarize(r.profile) &&
+	    (!a->sessions || !r.profile->timeline ||
+	     !look_for_sessions(a, r.profile, sink__find("json"))))
+		sent__make(&r, r.profile->sessions);
+	recorded__free(&r);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	struct recorded r = {0};
@@ -310,6 +324,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		for (int i = 0; i < 4; i++)
 			write_all(&a, reader, i & 1, i & 2);
 		write_diffs(&a, reader);
+		send_all(&a, reader);
 		if (!profile__join_callstacks(&r.profile) && !profile__summarize(r.profile))
 			show_top(&a, r.profile);
 	}
