@@ -236,7 +236,7 @@ FUZZ_SRCS  := $(filter-out $(LIVE_TARGET),$(shell find user/base user/analysis \
 	$(addprefix user/profiles/,calls timeline views sessions diff record) -name '*.c')) \
 	user/profiles/fleet/otlp/answer.c
 FUZZ_OBJS  := $(FUZZ_SRCS:%.c=$(FUZZ)/%.o)
-# Formats and the live view, which fuzz_sink.c alone needs.
+# Formats and the live view, for those fuzzers that show something or look at options.
 SHOWN_SRCS := $(shell find user/profiles/sink user/profiles/top -name '*.c')
 SHOWN_OBJS := $(SHOWN_SRCS:%.c=$(FUZZ)/%.o)
 # Options, whose parser looks at values of a configuration, too.
@@ -247,8 +247,8 @@ FUZZ_BINS  := $(addprefix $(FUZZ)/,config elf maps otlp record sink)
 FUZZ_FLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -g -O1
 RUNS       ?= 20000
 
-# Reports which branches were taken, and what was compared. That of output says nothing of the input,
-# and takes half of the time.
+# Code that tells the fuzzer which branches were taken, and what was compared. Checks of output have
+# none: they say nothing of the input, and would take half of the time.
 FUZZ_COVER := -fsanitize=fuzzer-no-link
 $(FUZZ)/tests/fuzz/written.o: FUZZ_COVER :=
 $(FUZZ)/%.o: %.c

@@ -58,6 +58,11 @@ struct scanner {
 	size_t depth;
 };
 
+static bool is_at(const struct scanner *s, char c)
+{
+	return s->at < s->end && *s->at == c;
+}
+
 static bool scan_string(struct scanner *s)
 {
 	for (s->at++; s->at < s->end && *s->at != '"'; s->at++) {
@@ -93,13 +98,15 @@ static bool scan_number(struct scanner *s)
 	from = s->at;
 	if (!digits(s) || (*from == '0' && s->at > from + 1))
 		return false;
-	if (s->at < s->end && *s->at == '.' && (s->at++, !digits(s)))
-		return false;
-	if (s->at == s->end || (*s->at != 'e' && *s->at != 'E'))
+	if (is_at(s, '.')) {
+		s->at++;
+		if (!digits(s))
+			return false;
+	}
+	if (!is_at(s, 'e') && !is_at(s, 'E'))
 		return true;
 	s->at++;
-	if (s->at < s->end && (*s->at == '+' || *s->at == '-'))
-		s->at++;
+	s->at += is_at(s, '+') || is_at(s, '-');
 	return digits(s);
 }
 
@@ -124,9 +131,27 @@ static void blanks(struct scanner *s)
 		s->at++;
 }
 
-static bool is_at(const struct scanner *s, char c)
+/* Whether the innermost bracket ends here; then it is closed. */
+static bool close_bracket(struct scanner *s)
 {
-	return s->at < s->end && *s->at == c;
+	if (!is_at(s, s->open[s->depth - 1] == '[' ? ']' : '}'))
+		return false;
+	s->depth--;
+	s->at++;
+	return true;
+}
+
+/* Reads the name of a member, and the colon behind it. */
+static bool scan_name(struct scanner *s)
+{
+	if (!is_at(s, '"') || !scan_string(s))
+		return false;
+	blanks(s);
+	if (!is_at(s, ':'))
+		return false;
+	s->at++;
+	blanks(s);
+	return true;
 }
 
 /* Reads a value to its end, or up to the end of the first value within it that has no others. */
@@ -134,12 +159,8 @@ static bool scan_value(struct scanner *s)
 {
 	for (;;) {
 		blanks(s);
-		if (s->depth && s->open[s->depth - 1] == '{') {
-			if (!is_at(s, '"') || !scan_string(s) || (blanks(s), !is_at(s, ':')))
-				return false;
-			s->at++;
-			blanks(s);
-		}
+		if (s->depth && s->open[s->depth - 1] == '{' && !scan_name(s))
+			return false;
 		if (s->at == s->end)
 			return false;
 		if (*s->at == '"')
@@ -148,8 +169,8 @@ static bool scan_value(struct scanner *s)
 			return isalpha((unsigned char)*s->at) ? scan_word(s) : scan_number(s);
 		s->open[s->depth++] = *s->at++;
 		blanks(s);
-		if (is_at(s, s->open[s->depth - 1] == '[' ? ']' : '}'))
-			return s->depth--, s->at++, true;
+		if (close_bracket(s))
+			return true;
 	}
 }
 
@@ -159,15 +180,16 @@ static bool is_json(const char *text, size_t len)
 	struct scanner s = {text, text + len, malloc(len + 1), 0};
 	bool good = s.open;
 
-	while (good && (blanks(&s), s.at < s.end)) {
+	for (blanks(&s); good && s.at < s.end; blanks(&s)) {
 		good = scan_value(&s);
 		while (good && s.depth) {
 			blanks(&s);
-			if (is_at(&s, s.open[s.depth - 1] == '[' ? ']' : '}')) {
-				s.depth--;
+			if (close_bracket(&s))
+				continue;
+			good = is_at(&s, ',');
+			if (good) {
 				s.at++;
-			} else {
-				good = is_at(&s, ',') && (s.at++, scan_value(&s));
+				good = scan_value(&s);
 			}
 		}
 	}
