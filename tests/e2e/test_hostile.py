@@ -177,7 +177,8 @@ class Damaged(Case):
             for name in ".eh_frame", ".eh_frame_hdr":
                 at, size, _ = self.sections(content)[name]
                 for _ in range(size // 8):
-                    content[at + dice.randrange(size)] = dice.randrange(256) & dice.choice((0, 4, 255))
+                    place = at + dice.randrange(size)
+                    content[place] = dice.randrange(256) & dice.choice((0, 4, 255))
             self.run_it(content)
 
     def test_debug_information(self):
