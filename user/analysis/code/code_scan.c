@@ -33,7 +33,8 @@ static const struct code_piece *piece_of(const struct code_scan *s, uint64_t vad
 	return NULL;
 }
 
-bool code_scan__has(const struct code_scan *s, uint64_t vaddr)
+/* Whether the function has a byte at `vaddr`. */
+static bool has_byte(const struct code_scan *s, uint64_t vaddr)
 {
 	size_t at;
 
@@ -134,7 +135,7 @@ static int take_target(void *ctx, uint64_t target)
 	struct code_scan *s = ctx;
 	int err;
 
-	if (!code_scan__has(s, target))
+	if (!has_byte(s, target))
 		return -ERANGE;
 	err = note_edge(s, target);
 	return err ? err : code_scan__follow_later(s, target, 0);
@@ -146,7 +147,7 @@ static int scan_branch(struct code_scan *s, const struct insn *in, uint64_t vadd
 	struct code *code = s->code;
 	int err;
 
-	if (code_scan__has(s, target)) {
+	if (has_byte(s, target)) {
 		code->loops |= target <= vaddr;
 		/* Back to the entry with the frame torn down: the function calls itself anew. */
 		if (target == s->pieces[0].vaddr && s->torn_down)
@@ -297,7 +298,7 @@ static int scan_call(struct code_scan *s, const struct insn *in, uint64_t vaddr)
 
 	s->code->leaf = false;
 	/* A call of its own middle takes the address of what lies behind: data, perhaps. */
-	if (in->rel && end + in->rel != s->pieces[0].vaddr && code_scan__has(s, end + in->rel))
+	if (in->rel && end + in->rel != s->pieces[0].vaddr && has_byte(s, end + in->rel))
 		s->code->bad = "calls its own middle";
 	else if (in->rel && takes_address(s, end + in->rel))
 		s->code->bad = "calls what takes its return address: data may follow the call";
@@ -371,12 +372,12 @@ static bool mark_reached(uint8_t *reached, const uint8_t *bytes, uint32_t offset
 static bool is_passed_jump(const struct code_scan *s, const struct insn *in, uint64_t vaddr)
 {
 	return vaddr == s->pieces[0].passed && in->flow == FLOW_JMP && in->rel > 0 &&
-	       s->entry.open && code_scan__has(s, vaddr + in->length + in->rel);
+	       s->entry.open && has_byte(s, vaddr + in->length + in->rel);
 }
 
 static bool is_jump_out(const struct code_scan *s, const struct insn *in, uint64_t vaddr)
 {
-	return in->flow == FLOW_JMP && !code_scan__has(s, vaddr + in->length + in->rel);
+	return in->flow == FLOW_JMP && !has_byte(s, vaddr + in->length + in->rel);
 }
 
 /* Takes note of what an instruction does. */

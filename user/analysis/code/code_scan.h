@@ -65,9 +65,6 @@ struct code_scan {
 	struct jump_tables tables;
 };
 
-/* Whether the function has a byte at `vaddr`. */
-bool code_scan__has(const struct code_scan *s, uint64_t vaddr);
-
 /* The function does what cannot be followed. */
 void code_scan__lose_track(struct code_scan *s);
 

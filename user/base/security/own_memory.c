@@ -2,6 +2,7 @@
 #include "security/own_memory.h"
 
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,9 @@ static uint64_t limit_v2(const char *mount, char *group)
 	return least;
 }
 
-uint64_t own_memory__limit(void)
+/* In bytes: the lowest limit of our group and those above it (memory.max of control groups v2,
+ * memory.limit_in_bytes of v1). UINT64_MAX: none is known. */
+static uint64_t lowest_limit(void)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
 	uint64_t least = UINT64_MAX;
@@ -72,7 +75,7 @@ uint64_t own_memory__limit(void)
 
 void own_memory__check(void)
 {
-	uint64_t limit = own_memory__limit();
+	uint64_t limit = lowest_limit();
 
 	if (limit < NEEDED)
 		log_warn("the control group of proftrace may have %llu MB of memory, and a run "

@@ -33,11 +33,6 @@ void rows__u8(struct rows *r, uint8_t value)
 	append(r, &value, sizeof(value));
 }
 
-void rows__f64(struct rows *r, double value)
-{
-	append(r, &value, sizeof(value));
-}
-
 void rows__count(struct rows *r, size_t cnt)
 {
 	for (; cnt >= 0x80; cnt >>= 7)

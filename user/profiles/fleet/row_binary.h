@@ -20,8 +20,7 @@ struct rows {
 void rows__u64(struct rows *r, uint64_t value);
 void rows__u32(struct rows *r, uint32_t value);
 void rows__u8(struct rows *r, uint8_t value);
-void rows__f64(struct rows *r, double value);
-void rows__string(struct rows *r, const char *text); /* up to STRING_MAX bytes of it */
+void rows__string(struct rows *r, const char *text); /* up to ROWS_STRING_MAX bytes of it */
 void rows__count(struct rows *r, size_t cnt);	     /* of the array that follows */
 void rows__free(struct rows *r);
 

@@ -231,8 +231,11 @@ static bool fills(const struct held_call *call, uint64_t from_ns, uint64_t to_ns
 	return call->leave_ns > enter_ns && call->leave_ns - enter_ns > (to_ns - from_ns) / 2;
 }
 
-uint32_t thread_calls__just_ended(const struct thread_calls *t, pid_t pid, int64_t id,
-				  uint64_t from_ns, uint64_t to_ns)
+/* The callee of the innermost call at `to_ns` (or if none is open the outermost call) that has
+ * ended last of those that fill most of [from_ns, to_ns); of callees, it must be able to leave by a
+ * jump. UINT32_MAX: there is none. */
+static uint32_t just_ended(const struct thread_calls *t, pid_t pid, int64_t id, uint64_t from_ns,
+			   uint64_t to_ns)
 {
 	const struct held_stack *stack;
 	struct moment m;
@@ -267,7 +270,7 @@ uint32_t thread_calls__jumped_from(const struct thread_calls *t, const struct wa
 	/* Another innermost call means that calls were lost. */
 	if (thread_calls__before(t, waker->pid, waker->tid, woken_ns).function != innermost)
 		return UINT32_MAX;
-	ended = thread_calls__just_ended(t, waker->pid, waker->tid, wait->begin_ns, woken_ns);
+	ended = just_ended(t, waker->pid, waker->tid, wait->begin_ns, woken_ns);
 	return ended != UINT32_MAX && !function__is_nameless(&t->p->functions[ended]) ? ended
 										      : UINT32_MAX;
 }

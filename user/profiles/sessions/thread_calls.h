@@ -63,18 +63,12 @@ struct held_place thread_calls__before(const struct thread_calls *t, pid_t pid, 
 				       uint64_t at_ns);
 
 /*
- * Who has made the thread do what it did at the end of [from_ns, to_ns), where its innermost call
- * then tells less than one that has just ended: f() that ends with a jump to the unlock function
- * has ended when that one wakes a waiter, and so has a thread's function when its end wakes who
- * joins it. The callee of the innermost call (or if none is open the outermost call) that has ended
- * last of those that fill most of that time; of callees, it must be able to leave by a jump.
- * UINT32_MAX: there is none.
+ * The function that has made a thread end a wait, where the waker's innermost call tells less than
+ * one that has just ended: f() that ends with a jump to the unlock function has ended when that one
+ * wakes a waiter, and so has a thread's function when its end wakes who joins it. The wait's time
+ * is in a window. UINT32_MAX: there is none, or calls of that thread were lost, or the function has
+ * no name.
  */
-uint32_t thread_calls__just_ended(const struct thread_calls *t, pid_t pid, int64_t id,
-				  uint64_t from_ns, uint64_t to_ns);
-
-/* thread_calls__just_ended() of the thread that has ended a wait, whose time is in a window;
- * UINT32_MAX as well where calls of that thread were lost, or the function has no name. */
 uint32_t thread_calls__jumped_from(const struct thread_calls *t, const struct waits *waits,
 				   const struct single_wait *wait);
 

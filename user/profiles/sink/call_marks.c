@@ -8,7 +8,8 @@
 #include "calls/profile.h"
 #include "util/array.h"
 
-bool function__is_error(const struct profile_function *f)
+/* Whether the function stands for an error: "[ENOENT]", of the kernel. */
+static bool is_error(const struct profile_function *f)
 {
 	return !strcmp(f->module, "[kernel]") &&
 	       (!strncmp(f->symbol, "[E", 2) || !strcmp(f->symbol, "[error]"));
@@ -21,7 +22,7 @@ bool function__is_file(const struct profile_function *f)
 
 static bool is_mark(const struct profile_function *f)
 {
-	return function__is_error(f) || function__is_file(f);
+	return is_error(f) || function__is_file(f);
 }
 
 static int compare(const void *a, const void *b)

@@ -20,9 +20,7 @@ struct call_mark {
 	uint64_t calls;
 };
 
-/* Whether the function stands for an error: "[ENOENT]", of the kernel. */
-bool function__is_error(const struct profile_function *f);
-/* Whether it stands for a file or peer: "tcp 10.0.0.1:5432". */
+/* Whether the function stands for a file or peer: "tcp 10.0.0.1:5432". */
 bool function__is_file(const struct profile_function *f);
 
 /* *out = those of a linked profile, sorted by function, then by mark; the caller frees it. Returns

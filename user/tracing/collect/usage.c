@@ -44,7 +44,8 @@ uint64_t usage__passed(const struct collector *c, uint32_t function)
 	return passed;
 }
 
-uint64_t usage__strays(const struct collector *c, uint32_t function)
+/* Hits of a function's exits in no call of it. */
+static uint64_t strays_of(const struct collector *c, uint32_t function)
 {
 	const struct bpf_tables *t = &c->tables;
 	uint64_t strays = 0;
@@ -153,7 +154,7 @@ int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t c
 	memset(c->inclusive, 0, nodes * sizeof(*c->inclusive));
 	cnt = cnt < c->functions_cnt ? cnt : c->functions_cnt;
 	for (uint32_t f = 0; strays && f < cnt; f++) {
-		if (usage__strays(c, f))
+		if (strays_of(c, f))
 			usage__note(c, f);
 	}
 	for (uint32_t i = 0; i < c->used_cnt; i++) {
@@ -167,7 +168,7 @@ int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t c
 		if (f >= cnt)
 			continue;
 		usage[f].passed = usage__passed(c, f);
-		usage[f].strays = strays ? usage__strays(c, f) : 0;
+		usage[f].strays = strays ? strays_of(c, f) : 0;
 		usage[f].factor =
 			correct__factor(&c->costs, usage[f].timed_ns, usage[f].expected_ns);
 	}

@@ -17,7 +17,6 @@ struct stack_copy;
 void usage__burst_calls(const struct collector *c, burst_calls_fn *tell, void *ctx);
 uint64_t usage__surveyed(const struct collector *c, uint32_t function);
 uint64_t usage__passed(const struct collector *c, uint32_t function);
-uint64_t usage__strays(const struct collector *c, uint32_t function);
 uint64_t usage__all_strays(const struct collector *c);
 int usage__functions(struct collector *c, struct function_usage *usage, uint32_t cnt);
 int usage__of_used(struct collector *c, struct function_usage *usage, uint32_t cnt);

@@ -36,21 +36,24 @@ double sums_spread(const struct sums *s)
 	return squares * s->n * s->n / (s->n - 1) / (s->c * s->c);
 }
 
-double sums_chance(const struct sums *s)
+/* The variance of one look by chance alone, as calls are whole. */
+static double variance_by_chance(const struct sums *s)
 {
 	return s->n / (s->c + 1);
 }
 
-double sums_weight(const struct sums *s)
+/* How much the deviations of a function's looks tell, in looks: where it is called a few times in a
+ * look, chance is most of them. */
+static double looks_worth(const struct sums *s)
 {
-	double share = USUAL / (USUAL + sums_chance(s));
+	double share = USUAL / (USUAL + variance_by_chance(s));
 
 	return s->n > 1 ? (s->n - 1) * share * share : 0;
 }
 
 double sums_variance(const struct sums *s, const struct usual *usual)
 {
-	double own = sums_weight(s), chance = usual->times * sums_chance(s);
+	double own = looks_worth(s), chance = usual->times * variance_by_chance(s);
 	double beyond = ((sums_spread(s) - chance) * own + usual->beyond * DRAWN) / (own + DRAWN);
 
 	return ((beyond > 0 ? beyond : 0) + chance) / s->n;
@@ -75,7 +78,7 @@ double bursts_usual_times(const struct sums *bursts, size_t cnt, double *scratch
 
 	for (size_t i = 0; i < cnt; i++) {
 		if (bursts[i].n > 1 && bursts[i].c >= FEW)
-			scratch[known++] = sums_spread(&bursts[i]) / sums_chance(&bursts[i]);
+			scratch[known++] = sums_spread(&bursts[i]) / variance_by_chance(&bursts[i]);
 	}
 	return known < MANY ? 1 : middle_of(scratch, known);
 }
@@ -83,18 +86,18 @@ double bursts_usual_times(const struct sums *bursts, size_t cnt, double *scratch
 double bursts_variance(const struct sums *s, double times)
 {
 	double of = s->c < FEW && times < 1 ? 1 : times;
-	double usual = of * sums_chance(s) + (s->n > 1 ? SLIGHT : USUAL);
+	double usual = of * variance_by_chance(s) + (s->n > 1 ? SLIGHT : USUAL);
 
 	return ((s->n - 1) * sums_spread(s) + DRAWN * usual) / (s->n - 1 + DRAWN) / s->n;
 }
 
 void usual_add(struct usual_sums *u, const struct sums *s, double tells)
 {
-	double weight = tells * sums_weight(s), looks = s->n > 1 ? tells * (s->n - 1) : 0;
+	double weight = tells * looks_worth(s), looks = s->n > 1 ? tells * (s->n - 1) : 0;
 
-	u->beyond += (sums_spread(s) - sums_chance(s)) * weight;
+	u->beyond += (sums_spread(s) - variance_by_chance(s)) * weight;
 	u->weight += weight;
-	u->times += sums_spread(s) / sums_chance(s) * looks;
+	u->times += sums_spread(s) / variance_by_chance(s) * looks;
 	u->looks += looks;
 }
 

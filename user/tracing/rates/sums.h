@@ -27,11 +27,6 @@ double sums_ratio(const struct sums *s); /* 0 without any */
 /* The variance of one look: by how much looks deviate from the ratio, as far as two or more tell.
  */
 double sums_spread(const struct sums *s);
-/* The variance of one look by chance alone, as calls are whole. */
-double sums_chance(const struct sums *s);
-/* How much the deviations of a function's looks tell, in looks: of what is called a few times in a
- * look, chance is most of it. */
-double sums_weight(const struct sums *s);
 
 /* How looks deviate: variances. */
 struct usual {
