@@ -183,6 +183,8 @@ static void tell_recording(const struct options *o)
 /* Checks what record writes to, and chooses a file if none is named. */
 static error_t check_recording(struct options *o)
 {
+	if (o->verb != VERB_RECORD)
+		return 0;
 	if (o->interval_ns && (!o->output || o->append))
 		return complain(o, "record -i: each interval is a recording of its own; -o names "
 				   "the folder for them, and nothing is appended");
@@ -198,9 +200,9 @@ static error_t check_recording(struct options *o)
 	return 0;
 }
 
+/* Checks that one way to name the target was chosen; top without one shows the whole machine. */
 static error_t check_target(struct options *o)
 {
-	/* A command that is a number is rather a list of process ids, as pidof prints it. */
 	const bool grouped = o->unit || o->cgroup || o->container;
 
 	o->joins = o->names_cnt || grouped || o->user;
@@ -208,6 +210,7 @@ static error_t check_target(struct options *o)
 	if (!!o->unit + !!o->cgroup + !!o->container > 1)
 		return complain(o, "--unit, --cgroup and --container exclude each other: each is a "
 				   "control group");
+	/* A command that is a number is rather a list of process ids, as pidof prints it. */
 	if (o->command && (o->pids_cnt || o->names_cnt) && is_number(o->command[0]))
 		return complain(o, "-p ... %s: commas go between process ids, as 12,34",
 				o->command[0]);
@@ -218,19 +221,15 @@ static error_t check_target(struct options *o)
 						   : "-p nor -x");
 	if (o->follow && !o->children)
 		return complain(o, "--follow and --no-children exclude each other");
-	o->all |= o->verb == VERB_TOP && !o->command && !o->chosen && !o->exec;
-	if (o->all) {
-		error_t err = check_all(o);
-
-		if (err)
-			return err;
-	} else if (!o->command && !o->chosen && !o->exec) {
-		return complain(
-			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
-	}
 	if (o->verb == VERB_TOP && !o->interval_ns)
 		o->interval_ns = LIVE_INTERVAL_NS;
-	return o->verb == VERB_RECORD ? check_recording(o) : 0;
+	o->all |= o->verb == VERB_TOP && !o->command && !o->chosen && !o->exec;
+	if (o->all)
+		return check_all(o);
+	if (!o->command && !o->chosen && !o->exec)
+		return complain(
+			o, "whom to trace? -p NAME, -x PATH or a command; see proftrace --help");
+	return 0;
 }
 
 /* A live page is the only result, unless a file or a format is named as well. */
@@ -438,35 +437,16 @@ static error_t check_assertions(struct options *o)
 	return 0;
 }
 
-error_t option_check__all(struct options *o)
+/* Whether recordings are read, or a database, and nothing is traced. */
+static bool reads(const struct options *o)
 {
-	bool reads = o->verb == VERB_REPORT || o->verb == VERB_DIFF;
-	error_t err = check_fleet(o);
+	return o->verb == VERB_REPORT || o->verb == VERB_DIFF ||
+	       (o->verb == VERB_CHECK && o->inputs_cnt);
+}
 
-	if (!err && o->verb == VERB_SEND)
-		return check_sessions(o);
-	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_AGENT)
-		return err;
-	if (o->verb == VERB_CHECK)
-		err = check_assertions(o);
-	if (err)
-		return err;
-	reads |= o->verb == VERB_CHECK && o->inputs_cnt;
-	err = reads ? 0 : check_target(o);
-	if (!err)
-		err = check_serve(o);
-	if (!err)
-		err = check_unwinding(o);
-	if (!err)
-		err = check_format(o);
-	if (!err)
-		err = check_sessions(o);
-	if (!err)
-		err = check_slo(o);
-	if (err)
-		return err;
-	if (reads && !o->inputs_cnt && !o->from)
-		o->inputs[o->inputs_cnt++] = RECORDING;
+/* Options that exclude or need each other, once it is known whether single calls are kept. */
+static error_t check_combinations(struct options *o)
+{
 	if ((o->callers || o->samples_asked) && o->calls)
 		return complain(o,
 				"%s and single calls (--calls, --session, -A, and formats "
@@ -478,7 +458,7 @@ error_t option_check__all(struct options *o)
 	if (o->calls && o->interval_ns)
 		return complain(
 			o, "--calls and -i exclude each other: a timeline is shown as a whole");
-	if (o->by && !reads && !o->arguments_cnt && !o->conditions_cnt)
+	if (o->by && !reads(o) && !o->arguments_cnt && !o->conditions_cnt)
 		return complain(o, "--by %s: no values are read: add -A", o->by);
 	if (o->max_size && !o->calls)
 		return complain(o, "--max-size is for single calls: add --calls");
@@ -489,6 +469,40 @@ error_t option_check__all(struct options *o)
 		return complain(o, "--skip: nothing is left of -d, which counts from the start");
 	if (o->quiet && o->verbose)
 		return complain(o, "-q and -v exclude each other");
+	return 0;
+}
+
+/* The checks of a run, or of what a recording is shown as, in an order: the format and sessions say
+ * whether single calls are kept, which later ones ask. Returns the first error. */
+static error_t check_run(struct options *o)
+{
+	static error_t (*const checks[])(struct options *) = {
+		check_recording, check_serve, check_unwinding,	  check_format,
+		check_sessions,	 check_slo,   check_combinations,
+	};
+	error_t err = reads(o) ? 0 : check_target(o);
+
+	for (size_t i = 0; !err && i < sizeof(checks) / sizeof(*checks); i++)
+		err = checks[i](o);
+	return err;
+}
+
+error_t option_check__all(struct options *o)
+{
+	error_t err = check_fleet(o);
+
+	if (err || o->verb == VERB_DOCTOR || o->verb == VERB_AGENT)
+		return err;
+	if (o->verb == VERB_SEND)
+		return check_sessions(o);
+	if (o->verb == VERB_CHECK)
+		err = check_assertions(o);
+	if (!err)
+		err = check_run(o);
+	if (err)
+		return err;
+	if (reads(o) && !o->inputs_cnt && !o->from)
+		o->inputs[o->inputs_cnt++] = RECORDING;
 	settle_budget(o);
 	settle_samples(o);
 	settle_paths(o);
