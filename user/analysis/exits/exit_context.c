@@ -36,55 +36,70 @@ static const char *what_it_does(const struct plan_object *obj, unsigned traits)
 					   : "lists its callers, perhaps in the log of a crash";
 }
 
-void exit_context__make(struct plan *p, const struct target *t, const struct plan_options *opts,
-			struct exit_context *ctx)
+/* Adds what an object does by its own code. */
+static void add_object(struct plan *p, struct exit_context *ctx, const struct plan_object *obj,
+		       const struct target_object *mapped, bool contexts_end_returns)
 {
-	const bool stop = opts->returns_stop && !p->loads_unseen;
-	/* The first context that is made puts an end to return probes. */
-	const bool guarded = opts->returns_stop &&
-			     hooks__have(p->hooks, p->hooks_cnt, HOOK_MAKECONTEXT) &&
-			     !opts->contexts_made;
+	unsigned traits = obj->traits;
 
-	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",
-				     .hazard = t->hazard};
-	p->contexts_guarded = false;
-	for (size_t i = 0; i < p->objects_cnt; i++) {
-		const struct plan_object *obj = &p->objects[i];
-		const char *path = t->objects[i].path;
-		unsigned traits = obj->traits;
+	if ((traits & TRAIT_UCONTEXT) && contexts_end_returns && mapped->watched)
+		p->contexts_guarded = true;
+	else if (traits & TRAIT_UCONTEXT)
+		traits |= TRAIT_SWITCHES;
+	if (traits & EXIT_UNSAFE_TRAITS)
+		blame(p, ctx, mapped->path, what_it_does(obj, traits), obj->evidence,
+		      (traits & EXIT_DEADLY_TRAITS) && !is_deadly(ctx));
+	ctx->traits |= traits;
+}
 
-		if (traits & TRAIT_LIBC)
-			continue;
-		if ((traits & TRAIT_UCONTEXT) && guarded && t->objects[i].watched)
-			p->contexts_guarded = true;
-		else if (traits & TRAIT_UCONTEXT)
-			traits |= TRAIT_SWITCHES;
-		if (traits & EXIT_UNSAFE_TRAITS)
-			blame(p, ctx, path, what_it_does(obj, traits), obj->evidence,
-			      (traits & EXIT_DEADLY_TRAITS) && !is_deadly(ctx));
-		ctx->traits |= traits;
-		if (stop)
-			continue;
-		if (obj->traits & TRAIT_LOADS) {
-			blame(p, ctx, path, "may load code that unwinds", "dlopen",
-			      !is_deadly(ctx));
-			ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
-		}
-		/* The kernel takes returns pending on a lower stack for dead, and forgets them. */
-		if (obj->traits & TRAIT_ALTSTACK) {
-			blame(p, ctx, path, "handles signals on another stack", "sigaltstack",
-			      !is_deadly(ctx));
-			ctx->traits |= TRAIT_SWITCHES;
-		}
+/* Adds what an object may bring about while the target runs: for return probes that cannot be
+ * stopped in time. */
+static void add_later(struct plan *p, struct exit_context *ctx, const struct plan_object *obj,
+		      const char *path)
+{
+	if (obj->traits & TRAIT_LOADS) {
+		blame(p, ctx, path, "may load code that unwinds", "dlopen", !is_deadly(ctx));
+		ctx->traits |= TRAIT_UNWINDS | TRAIT_SIGNALS;
 	}
-	/* Cancelling a thread unwinds it, for the sake of cleanups. */
-	for (size_t i = 0; i < p->objects_cnt && (ctx->traits & TRAIT_CANCELS); i++) {
+	/* The kernel takes returns pending on a lower stack for dead, and forgets them. */
+	if (obj->traits & TRAIT_ALTSTACK) {
+		blame(p, ctx, path, "handles signals on another stack", "sigaltstack",
+		      !is_deadly(ctx));
+		ctx->traits |= TRAIT_SWITCHES;
+	}
+}
+
+/* Adds that cancelling a thread unwinds it, where an object has cleanups to run then. */
+static void add_cancelled(struct plan *p, struct exit_context *ctx, const struct target *t)
+{
+	for (size_t i = 0; i < p->objects_cnt; i++) {
 		if (p->objects[i].traits & TRAIT_LIBC || !(p->objects[i].traits & TRAIT_CLEANS))
 			continue;
 		blame(p, ctx, t->objects[i].path, "cleans up when a thread is cancelled",
 		      "__gcc_personality_v0", !is_deadly(ctx));
 		ctx->traits |= TRAIT_UNWINDS;
 	}
+}
+
+void exit_context__make(struct plan *p, const struct target *t, const struct plan_options *opts,
+			struct exit_context *ctx)
+{
+	const bool stop = opts->returns_stop && !p->loads_unseen;
+	const bool contexts_end_returns = opts->returns_stop && !opts->contexts_made &&
+					  hooks__have(p->hooks, p->hooks_cnt, HOOK_MAKECONTEXT);
+
+	*ctx = (struct exit_context){.reason = "nothing mapped unwinds or switches stacks",
+				     .hazard = t->hazard};
+	p->contexts_guarded = false;
+	for (size_t i = 0; i < p->objects_cnt; i++) {
+		if (p->objects[i].traits & TRAIT_LIBC)
+			continue;
+		add_object(p, ctx, &p->objects[i], &t->objects[i], contexts_end_returns);
+		if (!stop)
+			add_later(p, ctx, &p->objects[i], t->objects[i].path);
+	}
+	if (ctx->traits & TRAIT_CANCELS)
+		add_cancelled(p, ctx, t);
 	if (p->contexts_guarded && !(ctx->traits & EXIT_UNSAFE_TRAITS))
 		ctx->reason = "nothing mapped unwinds, nor switches stacks before makecontext()";
 	if (!t->processes_cnt || (opts->anybody && !opts->returns_stop)) {
