@@ -171,12 +171,12 @@ size_t collector__processes(const struct collector *c, pid_t *pids, size_t cap);
 void collector__forget_retired(struct collector *c);
 
 /*
- * Everything recorded so far as a profile with threads (one for each
- * call stack: see profile__join_callstacks()), nodes and accounting; open calls have the
- * time they have had until `now_ns` (CLOCK_MONOTONIC), or until their thread ended. Target,
- * functions and probes are left to the caller. While the target runs, the figures of calls under
- * way may be a moment apart, but entered = returned + unwound + open and a path's total is its self
- * time plus its children's, always. Returns 0 or -errno.
+ * Everything recorded so far as a profile with threads (one for each call stack: see
+ * profile__join_callstacks()), nodes and accounting; open calls have the time they have had until
+ * `now_ns` (CLOCK_MONOTONIC), or until their thread ended. Target, functions and probes are left to
+ * the caller. While the target runs, the figures of calls under way may be a moment apart, but
+ * entered = returned + unwound + open and a path's total is its self time plus its children's,
+ * always. Returns 0, or -errno with one line logged.
  */
 int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out);
 

@@ -535,55 +535,82 @@ static void free_copies(struct assembly *a)
 	free(a->copies);
 }
 
+/* A profile that has the root of its tree, and the accounts of call stacks that were forgotten. */
+static int begin_profile(struct collector *c, struct assembly *a)
+{
+	a->p = calloc(1, sizeof(*a->p));
+	if (!a->p || ARRAY_RESERVE(&a->p->nodes, 0, &a->nodes_cap))
+		return -ENOMEM;
+	memset(&a->p->nodes[0], 0, sizeof(a->p->nodes[0]));
+	a->p->nodes_cnt = 1;
+	a->p->accounting = c->forgotten;
+	return 0;
+}
+
+/* Gathers all parts, as they are: reclaimed call stacks, live ones, and samples of none. */
+static int gather_parts(struct collector *c, struct assembly *a, uint64_t now_ns)
+{
+	int err = wait_store__read(&c->waits, &c->samples, &c->tables, now_ns);
+
+	if (err)
+		return err;
+	if (ARRAY_RESERVE_MORE(&a->copies, 0, c->reclaimed_cnt, &a->copies_cap))
+		return -ENOMEM;
+	for (; a->copies_cnt < c->reclaimed_cnt; a->copies_cnt++)
+		a->copies[a->copies_cnt] = c->reclaimed[a->copies_cnt];
+	a->kept_cnt = a->copies_cnt;
+	err = add_live(c, a, now_ns);
+	return err ? err : add_outside(c, a);
+}
+
+/* Replaces unwound stacks by the functions on them, and tells paths what samples of other call
+ * stacks say of them. */
+static int complete_parts(struct collector *c, struct assembly *a)
+{
+	const bool samples = c->samples.callstacks;
+	int err = 0;
+
+	if (samples && c->samples.resolve)
+		err = sample_store__unmet(&c->samples, &a->unmet_function);
+	if (!err && (c->estimates || (c->expansions.stacks && c->expansions.resolve)))
+		err = expand_all(c, a, &a->p->accounting);
+	/* Not for intervals, which are differences: what is borrowed changes as more is met. */
+	if (!err && samples && !c->samples.bare && !c->seeds.keep_paths)
+		err = borrow_samples(a);
+	return err;
+}
+
+static void account_all(struct collector *c, struct profile_accounting *sums)
+{
+	account_tallies(c, sums);
+	sample_store__account(&c->samples, &c->tables, sums);
+	wait_store__account(&c->tables, sums);
+	ring_reader__account(&c->ring, &c->tables, sums);
+	sums->open = sums->entered - sums->returned - sums->unwound;
+}
+
 int collector__snapshot(struct collector *c, uint64_t now_ns, struct profile **out)
 {
-	struct assembly a = {.p = calloc(1, sizeof(struct profile)), .c = c};
-	int err;
+	struct assembly a = {.c = c};
+	int err = begin_profile(c, &a);
 
-	if (!a.p)
-		return -ENOMEM;
-	err = ARRAY_RESERVE(&a.p->nodes, 0, &a.nodes_cap);
-	if (!err) {
-		memset(&a.p->nodes[0], 0, sizeof(a.p->nodes[0]));
-		a.p->nodes_cnt = 1;
-	}
-	a.p->accounting = c->forgotten;
 	if (!err)
-		err = wait_store__read(&c->waits, &c->samples, &c->tables, now_ns);
-	if (!err && ARRAY_RESERVE_MORE(&a.copies, 0, c->reclaimed_cnt, &a.copies_cap))
-		err = -ENOMEM;
-	for (; !err && a.copies_cnt < c->reclaimed_cnt; a.copies_cnt++)
-		a.copies[a.copies_cnt] = c->reclaimed[a.copies_cnt];
-	a.kept_cnt = a.copies_cnt;
+		err = gather_parts(c, &a, now_ns);
 	if (!err)
-		err = add_live(c, &a, now_ns);
-	if (!err)
-		err = add_outside(c, &a);
-	if (!err && c->samples.callstacks && c->samples.resolve)
-		err = sample_store__unmet(&c->samples, &a.unmet_function);
-	if (!err && (c->estimates || (c->expansions.stacks && c->expansions.resolve)))
-		err = expand_all(c, &a, &a.p->accounting);
-	/* Not for intervals, which are differences: what is borrowed changes as more is met. */
-	if (!err && c->samples.callstacks && !c->samples.bare && !c->seeds.keep_paths)
-		err = borrow_samples(&a);
+		err = complete_parts(c, &a);
 	if (!err)
 		err = assemble_all(&a);
 	free_copies(&a);
 	if (!err)
 		err = distributions__read(&c->tables, c->functions_cnt, a.p);
-	account_tallies(c, &a.p->accounting);
-	sample_store__account(&c->samples, &c->tables, &a.p->accounting);
-	wait_store__account(&c->tables, &a.p->accounting);
-	ring_reader__account(&c->ring, &c->tables, &a.p->accounting);
-	if (c->samples.callstacks && !c->samples.bare)
-		a.p->sample_period_ns = sample_store__period(&c->samples);
 	if (err) {
 		log_error("cannot put the profile together: %s", strerror(-err));
 		profile__free(a.p);
 		return err;
 	}
-	a.p->accounting.open =
-		a.p->accounting.entered - a.p->accounting.returned - a.p->accounting.unwound;
+	account_all(c, &a.p->accounting);
+	if (c->samples.callstacks && !c->samples.bare)
+		a.p->sample_period_ns = sample_store__period(&c->samples);
 	*out = a.p;
 	return 0;
 }
