@@ -483,39 +483,41 @@ static bool may_burst(const struct controller *s, uint64_t now_ns)
 	return !s->undone && !s->fast_polling && !s->over && !loads && now_ns >= s->rest_until_ns;
 }
 
-int controller__look(struct controller *s, uint64_t now_ns)
+/* Looks at the sum of all calls, and at each function where their probes may have cost too much or
+ * the look is a long one. Sets *done if the look said what it could. */
+static int look_at_cost(struct controller *s, uint64_t now_ns, uint64_t cpu_ns, uint64_t calls,
+			bool *done)
 {
-	uint64_t cpu_ns = controller__cpu_ns(s), calls, took_ns = now_ns - s->began_ns;
-	double most_ns, spent_ns = (double)(cpu_ns - s->began_cpu_ns);
-	bool done = took_ns >= LONG_LOOK_NS, quiet;
-	int err = 0;
+	uint64_t took_ns = now_ns - s->began_ns;
+	double ran_ns = (double)(cpu_ns - s->began_cpu_ns), most_ns;
 
-	s->at_ns = now_ns;
-	if (!s->watched || s->off)
-		return 0;
-	s->left_ns = left_of_spared(s, 0, took_ns);
-	err = controller__grow(s);
-	s->closing = tracer__drop_poll(s->in->tracer);
-	calls = controller__calls(s);
 	s->unwinding_ns = call_cost__unwinding_ns(s->in->tracer);
 	most_ns =
 		(double)(calls - s->began_calls) * (s->dearest_ns + s->unwinding_ns) * COLD_RESERVE;
-	if (!err && most_ns > s->watched * spent_ns / 2)
-		err = look_closely(s, now_ns, spent_ns, &done);
-	else if (!err && done)
-		err = look_calmly(s, spent_ns, took_ns);
-	quiet = done && !s->undone;
-	s->fast_polling &= !done || took_ns < LONG_LOOK_NS;
-	if (done && (!s->over || took_ns >= LONGEST_NS)) {
-		struct function_usage *swap = s->before;
+	*done = took_ns >= LONG_LOOK_NS;
+	if (most_ns > s->watched * ran_ns / 2)
+		return look_closely(s, now_ns, ran_ns, done);
+	return *done ? look_calmly(s, ran_ns, took_ns) : 0;
+}
 
-		s->before = s->now;
-		s->now = swap;
-		s->saved_ns = s->left_ns;
-		note_dearness(s, cpu_ns);
-		controller__begin_look(s, now_ns, cpu_ns, calls);
-	}
-	if (!err && quiet && s->in->limit && !s->fast_polling && !s->over)
+/* Ends the look under way, and begins the next one. */
+static void end_look(struct controller *s, uint64_t now_ns, uint64_t cpu_ns, uint64_t calls)
+{
+	struct function_usage *swap = s->before;
+
+	s->before = s->now;
+	s->now = swap;
+	s->saved_ns = s->left_ns;
+	note_dearness(s, cpu_ns);
+	controller__begin_look(s, now_ns, cpu_ns, calls);
+}
+
+/* Does what is due after a look, which was `quiet` if it is done and nothing is to be taken out. */
+static int follow_up(struct controller *s, bool quiet, uint64_t now_ns)
+{
+	int err = 0;
+
+	if (quiet && s->in->limit && !s->fast_polling && !s->over)
 		err = returns__look(s, now_ns);
 	if (!err && s->undone)
 		err = take_out_in_turn(s, now_ns);
@@ -524,4 +526,29 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (!err && may_burst(s, now_ns))
 		err = bursts__look(s->bursts, controller__pays_start(s), now_ns);
 	return err;
+}
+
+int controller__look(struct controller *s, uint64_t now_ns)
+{
+	uint64_t cpu_ns = controller__cpu_ns(s), calls, took_ns = now_ns - s->began_ns;
+	bool done, quiet;
+	int err;
+
+	s->at_ns = now_ns;
+	if (!s->watched || s->off)
+		return 0;
+	s->left_ns = left_of_spared(s, 0, took_ns);
+	s->closing = tracer__drop_poll(s->in->tracer);
+	err = controller__grow(s);
+	if (err)
+		return err;
+	calls = controller__calls(s);
+	err = look_at_cost(s, now_ns, cpu_ns, calls, &done);
+	if (err)
+		return err;
+	quiet = done && !s->undone;
+	s->fast_polling &= !done || took_ns < LONG_LOOK_NS;
+	if (done && (!s->over || took_ns >= LONGEST_NS))
+		end_look(s, now_ns, cpu_ns, calls);
+	return follow_up(s, quiet, now_ns);
 }
