@@ -50,38 +50,50 @@ static bool lies_behind_region(const struct worker *w, const struct code_site *s
 		 site->offset == w->now.first_probe + 1);
 }
 
-/*
- * The cheapest site that suits the exit strategy, where arguments that are wanted still are; NULL:
- * there is none. Behind instructions that do some work it would have to save a single step, or that
- * our program has to emulate one: what runs before a site is not measured. Nor are lines that lie
- * before it: of a function whose lines are wanted, its first line is better than any class. And a
- * region that begins before its function would not be in it.
- */
+/* Whether arguments that are wanted are no more where they were at the entry. */
+static bool arguments_are_gone(const struct worker *w, const struct code_site *site)
+{
+	const uint32_t needed = w->now.arguments_need;
+
+	return needed && (needed & changes__before(elf_image__arch(w->obj->img), w->bytes.at[0],
+						   w->bytes.cap[0], site->offset));
+}
+
+/* Whether a probe at the site would miss something that one at an earlier site sees: a line that
+ * is wanted, or a region, which would begin before its function and so not be in it. */
+static bool misses_what_is_wanted(const struct worker *w, const struct code_site *site)
+{
+	const uint32_t second_line = w->now.wanted->second_line;
+
+	return (second_line && site->offset >= second_line) || lies_behind_region(w, site);
+}
+
+/* Whether a later site is better. What runs before a site is not measured: behind instructions that
+ * do some work a site has to save a single step, or an emulation by our program. */
+static bool is_better(const struct code_site *later, const struct code_site *best)
+{
+	const bool is_dear = best->site == SITE_STEP || best->site == SITE_EMUL;
+
+	return code_site__rank(later) < code_site__rank(best) &&
+	       (is_dear || best->work == later->work);
+}
+
+/* The cheapest site that suits the exit strategy and what is wanted; NULL: there is none. */
 static const struct code_site *site_choose(const struct worker *w, enum exit_strategy exit)
 {
 	const struct code_site *best = NULL;
-	const struct code *code = &w->code;
 
-	for (uint32_t i = 0; i < code->sites_cnt; i++) {
-		const struct code_site *site = &code->sites[i];
+	for (uint32_t i = 0; i < w->code.sites_cnt; i++) {
+		const struct code_site *site = &w->code.sites[i];
 
-		if (w->now.arguments_need &&
-		    w->now.arguments_need & changes__before(elf_image__arch(w->obj->img),
-							    w->bytes.at[0], w->bytes.cap[0],
-							    site->offset))
+		if (arguments_are_gone(w, site))
 			break;
-
 		/* The kernel takes the word at the stack pointer for the return address. */
 		if (exit == EXIT_RETURN && site->delta)
 			continue;
-		if (w->now.wanted->second_line && site->offset >= w->now.wanted->second_line &&
-		    best)
+		if (best && misses_what_is_wanted(w, site))
 			break;
-		if (lies_behind_region(w, site) && best)
-			break;
-		if (!best || (code_site__rank(site) < code_site__rank(best) &&
-			      (best->site == SITE_STEP || best->site == SITE_EMUL ||
-			       best->work == site->work)))
+		if (!best || is_better(site, best))
 			best = site;
 	}
 	return best;
