@@ -74,7 +74,7 @@ struct operand {
 	bool hidden;	   /* not named by the instruction: what a push writes */
 	bool part;	   /* of 64 bits: the register, or those of the address */
 	bool address_only; /* the memory is pointed at, not used */
-	uint8_t reg;	   /* or the one that it is a part of */
+	uint8_t reg;	   /* the register, or the whole one that it is a part of */
 	uint8_t base, index;
 	bool indexed;  /* by whatever register */
 	uint16_t size; /* of memory, bytes */

@@ -30,8 +30,8 @@
 #define MAX_CRC_SIZE  (2ull << 30)
 /* Checksums cost what they are worth: a file that is mostly holes is no debug file, and a thousand
  * libraries may name the same large one. */
-#define HOLES_SIZE   (64ull << 20) /* a file may have so many bytes, */
-#define HOLES_FACTOR 16		   /* and so many for each that it really has */
+#define HOLES_SIZE   (64ull << 20) /* bytes that any file may have */
+#define HOLES_FACTOR 16		   /* bytes that a file may have for each that it has on disk */
 #define MAX_CRC_SUM  (8ull << 30)  /* of all files of a plan: some 6 s of CPU time */
 
 static _Atomic uint64_t crc_sum; /* several threads plan */

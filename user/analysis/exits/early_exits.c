@@ -38,16 +38,16 @@ struct node {
 	uint8_t depth; /* instructions up to the return, at most; final: it is known */
 	bool final;
 	bool ret;
-	bool place_known; /* where the slot is before it: */
-	bool by_fp;	  /* `up` bytes above the frame pointer, else above the stack pointer */
-	int32_t up;
-	bool covered;	/* all ways to it have passed an exit */
-	bool site;	/* it is an exit itself */
-	bool needed;	/* some early `ret` relies on what covers it */
-	bool early;	/* it stands for a group whose `ret`s have been replaced */
-	uint32_t group; /* final: a node on a way to the same `ret`s; itself: it stands for all */
-	bool entry;	/* in the entry block */
-	uint8_t loops;	/* LOOPS_*, once it has been asked for */
+	bool place_known; /* it is known where the slot is before it: see `up` */
+	bool by_fp;	  /* the slot is found by the frame pointer, not by the stack pointer */
+	int32_t up;	  /* bytes from that pointer up to the slot */
+	bool covered;	  /* all ways to it have passed an exit */
+	bool site;	  /* it is an exit itself */
+	bool needed;	  /* some early `ret` relies on what covers it */
+	bool early;	  /* it stands for a group whose `ret`s have been replaced */
+	uint32_t group;	  /* final: a node on a way to the same `ret`s; itself: it stands for all */
+	bool entry;	  /* in the entry block */
+	uint8_t loops;	  /* LOOPS_*, once it has been asked for */
 	struct insn insn;
 };
 

@@ -25,7 +25,7 @@ struct place {
 	int32_t floor; /* moved: `depth` when it was, of what is given back behind that */
 	uint32_t call; /* behind which this runs, as far as is known; 0: none */
 	bool known;    /* control comes here */
-	bool queued;   /* and is to be followed from here on */
+	bool queued;   /* control is to be followed from here on */
 	bool moved;    /* the stack pointer is lower than `depth`, nobody knows how much */
 	bool callers_frame; /* rbp is what the caller left in it */
 };

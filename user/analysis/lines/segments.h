@@ -24,7 +24,7 @@ struct segment {
 	bool needless;
 	uint8_t class; /* enum site_class */
 	bool on_exit;  /* see struct plan_line_site */
-	bool repeats;  /* the same */
+	bool repeats;  /* see struct plan_line_site */
 	bool cycles;   /* control may come back to it without leaving its line */
 	bool calls;    /* exceptions may come out of it */
 	bool lands;    /* they come to it */

@@ -19,7 +19,7 @@ struct usdt_patterns;
 struct unmatched_hopes {
 	bool files;    /* that are mapped later: for patterns that name one */
 	bool programs; /* that are started later: for every pattern */
-	bool same;     /* and these are the same ones, by their name (-p NAME) */
+	bool same;     /* programs that come later have the name of those that run (-p NAME) */
 	bool runs;     /* a command that is run whatever can be traced of it */
 };
 

@@ -108,9 +108,10 @@ void wait_names__free(struct wait_names *n)
 struct look {
 	struct wait_names *n;
 	struct named_process *process;
-	bool known; /* of which file the last code was: */
-	uint32_t object;
-	uint64_t bias, end; /* and where its last variables end */
+	bool known;	 /* it is known which object the last code was of */
+	uint32_t object; /* that one */
+	uint64_t bias;
+	uint64_t end; /* of its last variables */
 };
 
 static bool object_of(const struct wait_names *n, const struct mapping *m, uint32_t *object)

@@ -18,8 +18,8 @@
 #include "util/search.h"
 
 #define MAX_CALLS  2	       /* deep */
-#define MAX_PAIR   (1u << 16)  /* instructions that are looked at for one region, */
-#define MAX_ALL	   (1u << 21)  /* and for all of an object */
+#define MAX_PAIR   (1u << 16)  /* instructions that are looked at for one region */
+#define MAX_ALL	   (1u << 21)  /* instructions for all regions of an object */
 #define MAX_TABLES (64u << 20) /* bytes of exception tables that are read for all of an object */
 #define MAX_INSN   15
 #define WINDOW	   1024

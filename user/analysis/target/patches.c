@@ -48,8 +48,8 @@ struct search {
 	const struct target *t;
 	const struct patch_search *searches;
 	bool *told;		     /* that a process has moved code, by object */
-	struct patches *breakpoints; /* of debugged processes, by object; */
-	struct patches *probes;	     /* those of them that others have: in the second look */
+	struct patches *breakpoints; /* of debugged processes, by object */
+	struct patches *probes;	     /* breakpoints that others have, too; in the second look */
 	bool second;
 };
 
@@ -274,7 +274,7 @@ static int compare_range(const struct look *l, const struct area *a, uint64_t fr
 }
 
 /* A page's entry in /proc/PID/pagemap, from Linux 4.2 on. */
-#define PRESENT (3ull << 62) /* or swapped out */
+#define PRESENT (3ull << 62) /* the page is present or swapped out */
 #define OF_FILE (1ull << 61)
 #define UNKNOWN PRESENT
 

@@ -212,8 +212,9 @@ uint64_t process__started(pid_t pid)
 struct busy {
 	struct process_thread runs; /* tid 0: none does */
 	struct process_thread most; /* the one with the most CPU time; tid 0: there is none */
-	uint64_t ticks;		    /* its CPU time, plus 1; */
-	uint64_t runs_ticks, sum;   /* that of the one that runs, and of all */
+	uint64_t ticks;		    /* CPU time of `most`, plus 1 */
+	uint64_t runs_ticks;	    /* CPU time of `runs`, plus 1 */
+	uint64_t sum;		    /* of all threads */
 	unsigned threads;	    /* so far */
 };
 

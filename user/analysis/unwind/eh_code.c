@@ -27,7 +27,7 @@
 /* The part of a thread: ranges that it reads, and the evidence that it adds to. */
 struct share {
 	struct eh_evidence *ev;	 /* what it adds to: the whole evidence or its own */
-	struct eh_evidence own;	 /* but for `starts` and `outside` borrowed */
+	struct eh_evidence own;	 /* `starts` and `outside`; the rest is borrowed */
 	size_t from, to;	 /* the ranges that it reads */
 	uint64_t left;		 /* bytes of code that may still be read */
 	struct elf_pages *pages; /* jump tables lie close together, and most are read often */

@@ -23,8 +23,8 @@
 #include "sink/data/metrics.h"
 #include "util/log.h"
 
-#define ROOM	      8192 /* for what the agent says of itself as a whole */
-#define ROOM_FOR_EACH 4096 /* and of a service or receiver */
+#define ROOM	      8192 /* bytes of metrics about the agent as a whole */
+#define ROOM_FOR_EACH 4096 /* bytes of metrics about one service or receiver */
 
 struct exporting {
 	const struct config *c;
@@ -34,8 +34,8 @@ struct exporting {
 	struct scrape *scrape;
 	struct exporter_place {
 		struct ring_place ring;	 /* how far it has come */
-		struct timespec changed; /* its folder, at the last look */
-		bool same;		 /* and at the one before */
+		struct timespec changed; /* the folder's time of change, at the last look */
+		bool same;		 /* the look before had found the same time */
 	} * places;			 /* by service */
 	uint32_t seen;			 /* of share::latest */
 };

@@ -44,14 +44,15 @@ struct options {
 	enum verb verb;
 	char *const *argv; /* all of the command line, NULL-terminated */
 	/* target */
-	pid_t *pids; /* -p: these, or */
+	pid_t *pids; /* -p: by number */
 	size_t pids_cnt;
-	char **names; /* those of one of these names; owned, with their texts */
+	char **names; /* -p: by name, globs; owned, with their texts */
 	size_t names_cnt;
-	const char *unit, *cgroup, *container, *user; /* and these hold; NULL: not given */
-	bool chosen; /* processes are, by -p or the others of these */
-	bool joins;  /* so that others may belong later */
-	bool all;    /* of the whole machine, from samples alone */
+	/* All that are given (not NULL) hold of the processes that are traced. */
+	const char *unit, *cgroup, *container, *user;
+	bool chosen; /* processes were chosen, by -p or one of the above */
+	bool joins;  /* other processes may belong to the target later */
+	bool all;    /* -a: all processes of the machine, from samples alone */
 	bool *left;  /* top of a process: set when somebody goes back to all of them; NULL: none */
 	const char *exec;
 	char *const *command; /* NULL-terminated; NULL: none */
@@ -63,9 +64,10 @@ struct options {
 	char **arguments;  /* values to read: -A, and what --link needs; owned */
 	char **conditions; /* on those: --if */
 	size_t arguments_cnt, conditions_cnt;
-	size_t arguments_given;	 /* by -A; behind them is what --link needs beside these, */
-	size_t arguments_linked; /* up to here, and then what --session-id needs */
-	bool filtered;		 /* functions were chosen: by -F, or by --lines */
+	/* `arguments` has first what -A asks for, then what --link needs beside it, then what
+	 * --session-id needs: where the first and the second end. */
+	size_t arguments_given, arguments_linked;
+	bool filtered; /* functions were chosen: by -F, or by --lines */
 	/* Globs: calls of these begin the recording, or end it. They are among `filters`, at its
 	 * end and in this order. */
 	char **triggers, **untils;
@@ -80,7 +82,7 @@ struct options {
 	uint64_t serve_interval_ns;
 	bool no_token;
 	bool paused;	    /* tracing is switched off at the start */
-	uint64_t skip_ns;   /* and on after so long; 0: by hand only */
+	uint64_t skip_ns;   /* tracing is switched on after so long; 0: by hand only */
 	uint32_t max_paths; /* 0 until all options are known, and not given */
 	const char *backend;
 	const char *exits; /* the strategy for all functions; NULL: chosen for each */
@@ -113,8 +115,8 @@ struct options {
 	/* sessions, live and of recordings */
 	char **sessions; /* globs: each outermost call of such a function is one */
 	size_t sessions_cnt;
-	uint32_t slowest;	   /* so many are kept as a whole */
-	uint64_t over_ns;	   /* and those that took longer; 0: not given */
+	uint32_t slowest;	   /* sessions that are kept with all their calls */
+	uint64_t over_ns;	   /* sessions that took longer are kept as well; 0: not given */
 	struct link_option *links; /* how they go on in other threads */
 	size_t links_cnt;
 	struct session_id_option session_id; /* where their own ids lie */

@@ -19,7 +19,8 @@
 #include "recording/recorder.h"
 #include "util/log.h"
 
-#define PART ".part-" /* and the number of the process that writes it */
+/* The name of a file that is being written begins so; the writer's pid follows. */
+#define PART ".part-"
 
 #define NAME_SIZE 64 /* of "0000000042-20261124T013600Z.data" */
 

@@ -45,8 +45,8 @@ struct callers {
 	struct plan_inlined inlined;
 	struct jit jit;
 	uint64_t astray; /* as tracer__unwind_astray() said last */
-	bool warned;	 /* of many mappings, */
-	bool full;	 /* and of many processes */
+	bool warned;	 /* it was told that a process has too many mappings */
+	bool full;	 /* it was told that there are too many processes */
 };
 
 /* Switching off and on; see run/pause.h. */
@@ -74,7 +74,7 @@ struct run {
 	uint64_t serve_due_ns;	   /* when it is given the next update at the earliest */
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
 	struct folder *folder;	   /* in place of both: of each interval a recording */
-	struct temp_recording temp_recording; /* where it writes to then */
+	struct temp_recording temp_recording; /* the file that the folder's recorder writes to */
 	struct target *target;
 	struct selection selection;
 	struct plan_options plan_opts;
@@ -96,11 +96,11 @@ struct run {
 	struct zoom zoom;
 	struct callers callers;
 	uint64_t joiners_due_ns;     /* when to look for processes that belong by now */
-	size_t belong;		     /* so many did at the last look */
+	size_t belong;		     /* processes that belonged at the last look */
 	uint32_t snapshots;	     /* written on demand */
 	uint32_t system_calls_first; /* function that stands for system call 0 */
-	size_t roles_cnt;	     /* functions that have been given theirs */
-	size_t attached;	     /* functions */
+	size_t roles_cnt; /* functions that have been given their role: see run/roles.h */
+	size_t attached;  /* functions */
 	int early_status; /* 1, or the command's, if it has ended before it could be traced */
 	uint64_t alone_since_ns; /* since when nobody has been left; 0: somebody is */
 	bool named_ended;	 /* all processes but followed children have */

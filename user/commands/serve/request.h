@@ -20,8 +20,8 @@ enum answer {
 	ANSWER_NOTHING,	     /* 404, also to a wrong token: which it is stays unknown */
 	ANSWER_OTHER_METHOD, /* 405 */
 	ANSWER_FORBIDDEN,    /* 403: another site's script asks, or by a name that may be its own */
-	ANSWER_WISH,	     /* 204: what is wished is handed on, */
-	ANSWER_LATER,	     /* or 503: not now */
+	ANSWER_WISH,	     /* 204: what is wished is handed on */
+	ANSWER_LATER,	     /* 503: nothing can be wished now */
 	ANSWERS,
 };
 

@@ -24,7 +24,7 @@ enum slo_action {
 	SLO_NOTHING,
 	SLO_LOOK_CLOSER, /* what is below becomes exact */
 	SLO_LET_GO,	 /* it has passed: what is below is released */
-	SLO_WRITE,	 /* and a recording is made of what was found */
+	SLO_WRITE,	 /* a recording is made of what was found */
 };
 
 struct slo_machine {

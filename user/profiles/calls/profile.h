@@ -362,7 +362,7 @@ struct profile {
 	/* The number of accounting.timeline_calls, the oldest, that were removed from the
 	 * recording, for it to stay small (--max-size). */
 	uint64_t calls_forgotten;
-	struct waits *waits;	   /* and single waits; owned; NULL: not recorded */
+	struct waits *waits;	   /* single waits; owned; NULL: not recorded */
 	struct sessions *sessions; /* owned; NULL: not asked for */
 	uint64_t surveyed_ns; /* calls were counted for so long before the start, for the budget */
 	/* CPU time that a sample stands for; 0: none were taken. */

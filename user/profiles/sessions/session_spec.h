@@ -24,8 +24,8 @@ struct session_id_spec {
 /* The sessions to be found: functions, and how many of them are kept. */
 struct session_spec {
 	const bool *functions; /* by function: its outermost calls are sessions */
-	uint32_t slowest;      /* so many of each function are kept */
-	uint64_t over_ns;      /* and those that took longer; 0: none for that */
+	uint32_t slowest;      /* sessions of each function that are kept */
+	uint64_t over_ns;      /* sessions that took longer are kept as well; 0: none for that */
 	const struct session_link *links;
 	size_t links_cnt;
 	bool cut_at_start; /* calls that begin at 0 had begun before */

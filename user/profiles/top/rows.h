@@ -34,8 +34,8 @@ struct top_row {
 	bool no_code;		 /* as function__is_no_code() has it: nothing to zoom into */
 	uint64_t avg_ns, p99_ns; /* of finished calls; 0: none has finished */
 	uint64_t p50_ns, max_ns; /* of sessions likewise */
-	uint32_t threads;	 /* of a process, */
-	uint64_t memory;	 /* and its resident bytes */
+	uint32_t threads;	 /* of a process */
+	uint64_t memory;	 /* resident bytes of a process */
 	/* ns off the CPU in a second, by the function itself or by the thread; of sessions: the
 	 * share of their time, 0 to 1. */
 	double wait;

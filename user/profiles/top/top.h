@@ -34,11 +34,11 @@ enum top_key {
 enum top_wish {
 	TOP_NOTHING,
 	TOP_QUIT,
-	TOP_SWITCH, /* tracing off, or on again */
-	TOP_SAVE,   /* a recording of the last minute */
-	TOP_ZOOM,   /* the function that top__zoomed() names is to be exact, with what it calls, */
-	TOP_ZOOM_ALL, /* whatever that costs */
-	TOP_RELEASE,  /* or none any more */
+	TOP_SWITCH,   /* tracing off, or on again */
+	TOP_SAVE,     /* a recording of the last minute */
+	TOP_ZOOM,     /* the function that top__zoomed() names and its callees are to be exact */
+	TOP_ZOOM_ALL, /* the same, whatever that costs */
+	TOP_RELEASE,  /* no function is to be exact any more */
 	TOP_OPEN,     /* the process that top__opened() names is to be shown */
 	TOP_LEAVE,    /* back to all processes */
 };

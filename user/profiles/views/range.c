@@ -324,7 +324,7 @@ int profile__cut(struct profile *p, const struct time_range *range)
 		err = cut_nodes(&c);
 	if (!err) {
 		p->lines_cnt = 0;      /* when they ran is not known */
-		p->cpu_shares_cnt = 0; /* nor when samples were taken */
+		p->cpu_shares_cnt = 0; /* when samples were taken is not known */
 		p->sample_period_ns = 0;
 		waits__cut(p->waits, range->from_ns, range->to_ns);
 		cut_drops(p, range);

@@ -38,34 +38,34 @@ struct tracer_options {
 	uint32_t max_depth;  /* deepest recorded level; 0: no limit */
 	const char *backend; /* name of the only backend to try; NULL: the best one that works */
 	bool emulates;	     /* programs may write registers: tracer__writes_registers() */
-	bool children;	     /* trace the processes' forked children as well, */
-	bool follow;	     /* and the programs that they begin */
+	bool children;	     /* trace the processes' forked children as well */
+	bool follow;	     /* trace the programs that children begin */
 	bool command;	     /* the target is one that was begun for this run */
 	const struct whom *whom; /* others may belong to the target later; NULL: none; borrowed */
 	struct link_holder *link_holder; /* of links; borrowed */
 	bool expects_go;		 /* many goroutines */
 	size_t functions_cnt;		 /* that will be probed, as far as is known */
 	bool keep_cost;	       /* leave the probes' cost in distributions, minima and maxima */
-	bool triggers, untils; /* some functions have such a role; */
-	bool whole;	       /* or WIRE_ROLE_WHOLE */
-	bool regions;	       /* there are some, or may be later: */
-	bool regions_planned;  /* there are */
+	bool triggers, untils; /* some functions begin or end the recording */
+	bool whole;	       /* some functions have WIRE_ROLE_WHOLE */
+	bool regions;	       /* there are regions, or may be later */
+	bool regions_planned;  /* there are regions already */
 	size_t calls_bytes;    /* memory for single calls until they are fetched; 0: not kept */
 	/* No function will have a return probe: the best backend is loaded without its program. */
 	bool returns_spared;
-	bool lines;	       /* lines are counted: */
-	size_t line_sites_cnt; /* at so many sites, as far as is known */
+	bool lines;	       /* lines are counted */
+	size_t line_sites_cnt; /* sites at which lines are counted, as far as is known */
 	/* Values to read with those; borrowed while loading; NULL or empty: none. */
 	const struct arguments *arguments;
-	bool survey;	     /* calls are to be counted for moments, if that can be */
-	bool bursts;	     /* bursts are to be taken, if so */
-	bool drops;	     /* functions may be dropped */
-	bool callers;	     /* the callers of outermost calls are unwound */
-	bool seeds;	     /* what was open below outermost calls is unwound */
-	uint32_t samples_hz; /* samples are taken so often a second on each CPU; 0: none */
-	bool samples_bare;   /* these tell what probes cost alone: no stacks, no waits */
-	bool system_calls;   /* are traced, as functions from this one on: */
-	uint32_t system_calls_first;
+	bool survey;		     /* calls are to be counted for moments, if that can be */
+	bool bursts;		     /* bursts are to be taken, if so */
+	bool drops;		     /* functions may be dropped */
+	bool callers;		     /* the callers of outermost calls are unwound */
+	bool seeds;		     /* what was open below outermost calls is unwound */
+	uint32_t samples_hz;	     /* samples are taken so often a second on each CPU; 0: none */
+	bool samples_bare;	     /* these tell what probes cost alone: no stacks, no waits */
+	bool system_calls;	     /* system calls are traced */
+	uint32_t system_calls_first; /* the function that stands for system call 0 */
 	/* Why a thread waits in a system call, by its number: enum wire_reason, WIRE_CALL_*. */
 	uint8_t (*call_reason)(uint32_t number);
 	uint8_t (*call_file)(uint32_t number); /* enum wire_call_file */

@@ -413,11 +413,11 @@ static double unbalanced(struct bursts *b, const struct reading *from, const str
 	return tracer_io__unbalanced(&look, &run);
 }
 
-/* Conditions that end a look. */
+/* Conditions that end a look: one of the first two, and the third. */
 struct ends {
-	uint64_t ns;	/* the target has run for so long; if it does not run, not for long, */
-	double cost_ns; /* or the look has cost so much, */
-	bool balanced;	/* and has the same mix as the run, unless that takes long */
+	uint64_t ns;	/* the target has run for so long, or a few times as much time is over */
+	double cost_ns; /* the calls in the look have cost so much */
+	bool balanced;	/* reads and writes are mixed as in the run, unless that takes long */
 };
 
 static void watch(struct bursts *b, const struct reading *from, struct reading *to,
@@ -441,11 +441,11 @@ static void watch(struct bursts *b, const struct reading *from, struct reading *
 	} while (!over || (ends->balanced && !too_long && !is_balanced(b, from)));
 }
 
-/* One end of a burst. */
+/* One end of a burst: it lasts until the first of these. */
 struct edge {
-	uint64_t most_ns;     /* so long it may last, */
-	uint64_t most_ran_ns; /* or until the target has run for so long */
-	int most_quiet;	      /* or until no call was counted in so many steps; 0: whatever is */
+	uint64_t most_ns;     /* so much time has gone by */
+	uint64_t most_ran_ns; /* the target has run for so long */
+	int most_quiet;	      /* no call was counted in so many steps; 0: no condition */
 };
 
 /* Waits while threads come into the burst, or leave it. */

@@ -20,8 +20,8 @@
 #include "plan/plan.h"
 #include "util/clock.h"
 
-#define FAST_NS	  20000000 /* from one look to the next while far too much is spent, */
-#define FIRST_NS  4000000  /* and from the start to the first one, or to the end of old probes */
+#define FAST_NS	  20000000 /* from one look to the next while far too much is spent */
+#define FIRST_NS  4000000  /* from the start to the first look, or to the end of old probes */
 #define TOLD_COST 0.25	   /* where there is no limit, more than this share is told */
 #define LEAST_OWN 1000000  /* CPU time that tells how busy the target is */
 /* Exact calls keep so much of their limit, however often the target waits: python3 whose four

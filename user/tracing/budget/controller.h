@@ -49,8 +49,8 @@ enum controller_choice { CHOICE_LAST = 1, CHOICE_FIRM };
 /* How far what is chosen is exact; shares are of the target's own CPU time, 0.05 being 5 %. */
 struct controller_chosen {
 	size_t exact, left; /* functions; `left`: they stay dropped */
-	double exact_share; /* what those that are exact cost, */
-	double left_share;  /* and the others would, as far as is known */
+	double exact_share; /* cost of those that are exact */
+	double left_share;  /* cost that the others would have, as far as is known */
 };
 
 /* Chooses functions, by their numbers in the plan, in addition to those that are; a firm choice

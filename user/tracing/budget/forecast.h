@@ -12,8 +12,8 @@
 
 struct forecast_function {
 	double rate;	 /* calls in a ns of the target's own CPU time, as was counted last */
-	double count_ns; /* what counting a call costs, */
-	double trace_ns; /* and what tracing it would */
+	double count_ns; /* cost of counting a call */
+	double trace_ns; /* cost that tracing a call would have */
 };
 
 /* The target's own part of the CPU time that it had while calls were counted, which has cost

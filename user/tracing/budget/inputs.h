@@ -29,7 +29,7 @@ struct budget_inputs {
 	bool all;	     /* functions are traced that no option names */
 	bool tells;	     /* without a limit: says what probes cost, if it is much */
 	uint32_t sample_hot; /* keep one call in so many of a dropped function; 0: none */
-	bool children;	     /* forked children are traced as well, */
+	bool children;	     /* forked children are traced as well */
 	bool follow;	     /* others may belong later: programs that they begin, say */
 	bool calm;	     /* looks at the budget are further apart, as each takes time */
 	bool joins;	     /* by a name, group or user: whoever has it then */

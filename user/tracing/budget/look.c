@@ -36,25 +36,25 @@
 #include "util/log.h"
 #include "util/text.h"
 
-#define MIN_COST_NS  500000	 /* less says too little, unless it was */
+#define MIN_COST_NS  500000	 /* a look at less cost says too little, unless it is a long one */
 #define LONG_LOOK_NS 1000000000	 /* a long look */
 #define HASTE	     2		 /* times the limit: then there is no waiting for a longer look */
 #define HEAVY	     8		 /* times the limit: then few calls say enough of a server */
 #define LONGEST_NS   10000000000 /* calls add up for so long */
-#define REST_NS	     500000000	 /* from far too much to bursts, where each has children wait */
-#define LOADING_NS   200000000	 /* from file to file of a row, at most, */
-#define LOADING_MOST 2000000000	 /* and in all: some programs load files all the time */
-#define CLOSING_NS   40000000	 /* until a few links are closed, at least: they linger first */
+#define REST_NS	     500000000	/* no bursts after far too much was spent, in a target that forks */
+#define LOADING_NS   200000000	/* files that are loaded so soon one after the other are a row */
+#define LOADING_MOST 2000000000 /* no row holds bursts up longer: some load files all the time */
+#define CLOSING_NS   40000000	/* at least, until a few links are closed: they linger first */
 #define CALM_LOOK_NS 400000000
 #define FAST_CPU_NS  10000000 /* a process's clock goes in steps of up to 4 ms */
 #define START_COST   4000000  /* at the start: more at once is too much */
 #define CERTAIN_COST 0.96
-#define TOLD_LOAD    0.05	/* of a CPU: where there is no limit, less is not told, */
-#define TOLD_LOOK_NS 500000000	/* nor before so long */
+#define TOLD_LOAD    0.05	/* of a CPU: where there is no limit, a cost below is not told */
+#define TOLD_LOOK_NS 500000000	/* where there is no limit, no cost is told sooner */
 #define COLD_RESERVE 2		/* probes may be so much dearer than in calibration */
 #define MOST_PROBES  200000	/* in all processes: these take 5 s to come and go at worst */
 #define MOST_LINKS   32		/* that have a function at a time, while others are dropped */
-#define SAVED_NS     2000000000 /* what is spared in so long is left at most */
+#define SAVED_NS     2000000000 /* of what is spared, that of the last so long is left at most */
 
 /* The budget's figures of a function, as far as they do not depend on other calls. */
 static struct budget_function budget_function_of(const struct controller *s, uint32_t index,

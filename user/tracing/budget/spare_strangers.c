@@ -10,8 +10,8 @@
 #include "util/log.h"
 #include "util/text.h"
 
-#define BEARABLE 0.01 /* of one CPU since the start, of all of them together, */
-#define BURST_NS 20e6 /* and so much at once */
+#define BEARABLE 0.01 /* of one CPU since the start: what all of them together may pay */
+#define BURST_NS 20e6 /* CPU time that they may pay beyond that, as at once */
 
 static bool has_functions(const struct plan *p, size_t object)
 {

@@ -32,11 +32,11 @@
 #define TURN_NS	   (8 * MS)
 
 #define MOST_NS	      (4000 * MS) /* the survey at most: what has had no turn then has none */
-#define LOOK_NS	      (2 * MS)	  /* a turn, with all probes in, */
-#define LOOKS_NS      (25 * MS)	  /* but all turns together at least this, */
-#define LOOK_COST_NS  (2 * MS)	  /* and each until it has cost so much */
-#define AGAIN_NS      (60 * MS)	  /* the same of the second look */
-#define AGAIN_COST_NS (10 * MS)
+#define LOOK_NS	      (2 * MS)	  /* a turn, with all probes in, or more: see LOOKS_NS */
+#define LOOKS_NS      (25 * MS)	  /* all turns together at least, with all probes in */
+#define LOOK_COST_NS  (2 * MS)	  /* a turn ends once it has cost so much */
+#define AGAIN_NS      (60 * MS)	  /* the second look, with all probes in */
+#define AGAIN_COST_NS (10 * MS)	  /* the second look ends once it has cost so much */
 #define AGAIN_SHARE   0.5	  /* what it may cost, of the target's own CPU time */
 #define AGAIN_MOST_NS (1000 * MS) /* after so long there is none any more */
 #define STEP_NS	      (MS / 2)
@@ -62,7 +62,7 @@ struct survey {
 	struct cpu_clock clock;
 	uint64_t start_ns;
 	struct forecast_function *functions; /* by function */
-	uint64_t *before, *calls;	     /* the same */
+	uint64_t *before, *calls;	     /* by function */
 	uint32_t *list;			     /* functions to count */
 	uint32_t list_cnt;
 	uint32_t next; /* from this function on there was no time to look */

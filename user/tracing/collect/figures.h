@@ -54,7 +54,7 @@ typedef void burst_calls_fn(uint32_t function, uint64_t thread, uint64_t calls, 
 #define RESOLVE_FILE   0xfff8u	/* an object: what is named is a file, `file` is its name */
 #define RESOLVE_UNMET  0xfff9u	/* an object: what is named is CPU time that no sample met */
 #define RESOLVE_READ   0xfff7u	/* as RESOLVE_LOCK: an rwlock, of whom waits as a reader */
-#define RESOLVE_WRITE  0xfff6u	/* and as a writer */
+#define RESOLVE_WRITE  0xfff6u	/* as RESOLVE_READ, of whom waits as a writer */
 /* As RESOLVE_LOCK: a condition variable or a barrier, which is waited for at one of two words. */
 #define RESOLVE_PAIR 0xfff3u
 /* An object: what is wanted is what who waits at the end of the path `waker` waits for: the place's

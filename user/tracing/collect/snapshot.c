@@ -42,18 +42,18 @@ struct met {
 
 /* A profile on its way: the parts it is made of, and its arrays while they grow. */
 struct assembly {
-	/* First those that are reclaimed, which the collector keeps. */
+	/* First the reclaimed ones, which the collector keeps. */
 	const struct stack_copy **copies;
 	size_t copies_cnt, copies_cap;
-	size_t kept_cnt;     /* those */
+	size_t kept_cnt;     /* of copies: the reclaimed ones */
 	size_t expanded_cnt; /* so many of all have been replaced: see expand_all() */
 	struct leaf_costs leaf_costs;
 	struct fitted_cost *fitted; /* by function; NULL: no samples tell of it */
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
 	const struct collector *c;
-	struct function_sums *sums;	  /* by function, */
-	struct calls_estimate *estimates; /* the same */
+	struct function_sums *sums;	  /* by function */
+	struct calls_estimate *estimates; /* by function */
 	struct met *met;		  /* by node of one copy */
 	size_t met_cap;
 	uint32_t unmet_function; /* what stands for CPU time that no sample has met */

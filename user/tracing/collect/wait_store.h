@@ -15,10 +15,10 @@ struct sample_store;
 /* What was read of a wait's place before. */
 struct wait_seen {
 	uint64_t woken_ns[WIRE_WAIT_WAKERS]; /* as struct wire_waker */
-	uint32_t waker;			     /* what stands for it as a waker; 0: not asked yet */
-	uint32_t holder;		     /* and for who has the lock; 0: nobody known so far */
-	uint64_t slept_ns, ready_ns;	     /* that are in a tree: for its reason, and for a CPU */
-	uint64_t cnt;			     /* when it was last asked whether the place is idle */
+	uint32_t waker;	 /* function that stands for who has ended the wait; 0: not asked yet */
+	uint32_t holder; /* function that stands for who has the lock; 0: nobody known so far */
+	uint64_t slept_ns, ready_ns; /* that are in a tree: for its reason, and for a CPU */
+	uint64_t cnt;		     /* when it was last asked whether the place is idle */
 };
 
 struct wait_store {

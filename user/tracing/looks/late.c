@@ -3,11 +3,11 @@
 
 #include <math.h>
 
-#define APART_NS   500000000
-#define OWN_NS	   8000000		     /* own CPU time in all looks, at least, */
-#define PART_NS	   (OWN_NS / LATE_TIMES + 1) /* and in each of the times that they are put in */
-#define ERRORS	   2			     /* standard errors that a rate may be higher, */
-#define COST_ERROR 1.3			     /* and what looks have cost */
+#define APART_NS   500000000 /* looks that begin further apart are of different times */
+#define OWN_NS	   8000000   /* own CPU time in all looks, at least */
+#define PART_NS	   (OWN_NS / LATE_TIMES + 1) /* own CPU time in one of the times, at least */
+#define ERRORS	   2			     /* standard errors that a rate may be higher */
+#define COST_ERROR 1.3	/* times that looks may have cost as much as was reckoned */
 #define LEAST_OWN  0.05 /* the target's part of its CPU time in a look, at least */
 
 void late__note(struct late *l, uint64_t at_ns, uint64_t calls, double own_ns)

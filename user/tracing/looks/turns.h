@@ -17,16 +17,16 @@ struct turns {
 	double share;	      /* of the target's CPU time: what looks of this kind may cost */
 	double cost_ns;	      /* so far */
 	uint64_t cnt;	      /* looks */
-	uint64_t next_ran_ns; /* the target's time then */
-	uint64_t next_ns;     /* not before that (CLOCK_MONOTONIC) */
+	uint64_t next_ran_ns; /* the target's CPU time at the next look */
+	uint64_t next_ns;     /* no look before that (CLOCK_MONOTONIC) */
 };
 
 /* A look, from its begin on. */
 struct look {
-	uint64_t ran_ns;    /* the target's time when it began, */
-	uint64_t at_ns;	    /* the time, */
-	uint64_t thread_ns; /* this thread's CPU time */
-	uint32_t children;  /* and the children that the target had made */
+	uint64_t ran_ns;    /* the target's CPU time when it began */
+	uint64_t at_ns;	    /* when it began (CLOCK_MONOTONIC) */
+	uint64_t thread_ns; /* our thread's CPU time when it began */
+	uint32_t children;  /* children that the target had made when it began */
 	uint64_t making_ns; /* CPU time for making links up to then; once its own are made: for them
 			     */
 	uint64_t made_ns;   /* how long its links took to be made */

@@ -151,8 +151,8 @@ static struct known by_windows(const struct estimating *e, const struct function
 
 /* Rates at drops. */
 struct guesses {
-	double off;	 /* they are to be multiplied by this; */
-	double variance; /* then each has this error, relative */
+	double off;	 /* rates at drops are to be multiplied by this */
+	double variance; /* of a rate that was multiplied, relative */
 };
 
 /*

@@ -30,8 +30,8 @@ struct distance {
 
 /* The functions that others are measured by. */
 struct references {
-	struct distance *distances; /* by function, of all */
-	const struct known *known;  /* the same */
+	struct distance *distances; /* by function */
+	const struct known *known;  /* by function */
 	double interrupted;	    /* the share of windows that are out of the ordinary */
 	count_cost_alike alike;
 	const void *ctx;
@@ -41,10 +41,10 @@ struct references {
 
 /* How bursts are to be scaled for a function. */
 struct fit {
-	double by;	 /* they are worth so many times as much, */
-	double variance; /* with this error, relative, */
-	double off;	 /* and this by what counting costs; */
-	double windows;	 /* that of its own windows, in addition */
+	double by;	 /* rates by bursts are to be multiplied by this */
+	double variance; /* of `by`, relative */
+	double off;	 /* error of `by` from what counting costs, relative: as struct known */
+	double windows;	 /* variance by chance of the function's own windows, in addition */
 	bool known;	 /* windows tell of some function */
 };
 

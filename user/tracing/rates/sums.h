@@ -30,9 +30,9 @@ double sums_spread(const struct sums *s);
 
 /* How looks deviate: variances. */
 struct usual {
-	double beyond; /* one of them, beyond chance, */
-	double times;  /* which is so many times what it is where calls come one by one: less than
-			* once where each request makes as many */
+	double beyond; /* the variance of one look, beyond chance */
+	double times;  /* by chance a look deviates so many times as much as where calls come one
+			* by one: less than once where each request makes as many */
 };
 
 /* The ratio's variance. */

@@ -11,11 +11,11 @@
 
 struct time_of_calls {
 	uint64_t calls;	    /* that were recorded */
-	uint64_t cpu_ns;    /* in them, without callees */
-	uint64_t probe_ns;  /* of that what probes took, as calibrated, */
-	double spread;	    /* which is uncertain by this share */
-	uint64_t samples;   /* that have met the function itself, */
-	uint64_t period_ns; /* and the CPU time that each stands for; 0: none are taken */
+	uint64_t cpu_ns;    /* in recorded calls, without callees */
+	uint64_t probe_ns;  /* of cpu_ns, the part of probes, as calibrated */
+	double spread;	    /* probe_ns is uncertain by this share */
+	uint64_t samples;   /* that have met the function itself */
+	uint64_t period_ns; /* CPU time that a sample stands for; 0: none are taken */
 };
 
 struct calls_by_time {

@@ -131,11 +131,11 @@ void sampler__set_rate(struct sampler *s, unsigned int hz)
 }
 
 #define TRIED_HZ       10000
-#define TRIED_NS       5000000 /* so 50 interrupts could come */
-#define GAPS_MAX       24      /* of which so many are enough; */
-#define GAPS_MIN       8       /* fewer say nothing */
+#define TRIED_NS       5000000 /* long enough for 50 interrupts */
+#define GAPS_MAX       24      /* interrupts that are enough */
+#define GAPS_MIN       8       /* fewer interrupts say nothing */
 #define GAP_LEAST_NS   500     /* no interrupt is shorter */
-#define GAP_READINGS   4       /* nor than so many looks at the time */
+#define GAP_READINGS   4       /* no interrupt is shorter than so many looks at the time */
 #define READINGS_TRIED 64
 
 static int compare_ns(const void *a, const void *b)

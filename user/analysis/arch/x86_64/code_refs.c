@@ -23,8 +23,8 @@
 #define INT3	    0xcc
 #define HLT	    0xf4
 #define UD2	    0x0b /* behind 0f */
-#define REX_WIDE    0x48 /* prefix: of 64 bits; */
-#define REX_REG	    0x04 /* the register is one of r8 to r15 */
+#define REX_WIDE    0x48 /* a prefix: 64 bits */
+#define REX_REG	    0x04 /* in the prefix: the register is one of r8 to r15 */
 
 static bool is_branch(const ZydisDecodedInstruction *in)
 {

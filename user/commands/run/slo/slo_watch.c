@@ -53,8 +53,8 @@ struct slo_watch {
 	struct on_slow *on_slow; /* NULL: none is to be run */
 	struct incident incident;
 	struct explainer explainer;
-	struct incident explained; /* what the explainer looks at, */
-	char *path;		   /* and the recording of it */
+	struct incident explained; /* the incident that the explainer looks at */
+	char *path;		   /* the recording of that incident */
 	size_t functions_cnt;	   /* of the plan, that have been looked at */
 	uint64_t due_ns;	   /* when windows may end next */
 	uint64_t recordings, passed;

@@ -32,9 +32,9 @@
 #define TOP	   50.0
 #define BOTTOM	   10.0
 #define CHARACTER  7.0	 /* the width of one */
-#define NARROWEST  0.1	 /* boxes below are not drawn */
-#define FRAMES_MAX 50000 /* nor the narrowest of more than so many */
-#define LEVELS_MAX 1000	 /* nor what lies deeper */
+#define NARROWEST  0.1	 /* pixels: narrower boxes are not drawn */
+#define FRAMES_MAX 50000 /* boxes: of more, the narrowest are not drawn */
+#define LEVELS_MAX 1000	 /* deeper boxes are not drawn */
 #define NAME_ROOM  4096	 /* bytes of a name, escaped */
 #define TITLE_ROOM 256
 #define NOTE_LINE  160 /* characters, which are wider below than in boxes */

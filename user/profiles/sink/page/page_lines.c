@@ -19,8 +19,8 @@
 #define LINES_MAX   50000	 /* that are listed, of the dearest functions */
 #define SOURCE_MAX  (512u << 10) /* bytes of text */
 #define SOURCE_LINE 400		 /* bytes of one line */
-#define CONTEXT	    4		 /* lines without figures that are shown between others: lines.js */
-#define HEAD	    3		 /* and before them */
+#define CONTEXT	    4		 /* lines without figures shown between others: lines.js */
+#define HEAD	    3		 /* lines without figures shown before others */
 
 struct writer {
 	struct json *j;

@@ -20,7 +20,7 @@ struct party {
 	uint64_t lock; /* a number that tells locks apart: an address, or another one */
 	pid_t pid;     /* whose lock it is: addresses are each process's own */
 	enum lock_kind kind;
-	bool releases; /* or is to: */
+	bool releases; /* it releases the lock, or is to */
 	bool holds;    /* it had the lock when the run began, and has it still */
 	uint32_t role; /* of an rwlock's waiter, enum wait_object; WAIT_OBJECT_NONE: not known */
 	uint64_t ns;

@@ -28,13 +28,13 @@
 #define MAX_THREADS 1024
 #define STACK_SIZE  (64 * 1024) /* for one system call */
 
-/* CPU time of a closing thread. It stands still for so long when the probes are out: somebody who
- * has the target's memory locked may make a thread wait as well, one that has many probes rather
- * than others. */
+/* How long the CPU time of a closing thread has stood still when its probes are taken to be out:
+ * STILL_NS, and STILL_MORE for each probe, as somebody who has the target's memory locked may make
+ * a thread wait as well, one that has many probes rather than others; STILL_MOST at most. */
 #define STILL_NS   100000
-#define STILL_MORE 1000 /* for each probe, */
+#define STILL_MORE 1000
 #define STILL_MOST 1000000
-#define LEAST_NS   900 /* for a probe, until more is known: less than the usual 1.4 us */
+#define LEAST_NS   900 /* CPU time for a probe, until more is known: less than the usual 1.4 us */
 #define TELLING	   16  /* probes: of fewer, the time for all else counts too much */
 /* How often the closer looks whether the target stands still, and how long it waits for that. */
 #define QUIET_NS   30000

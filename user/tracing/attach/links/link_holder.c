@@ -35,8 +35,8 @@ struct link_holder {
 	pid_t pid;
 	int socket;
 	bool stays;	  /* when we are gone: see links_close() */
-	bool loading;	  /* its answer is still to come */
-	bool detaching;	  /* and that */
+	bool loading;	  /* the answer to a LOAD is still to come */
+	bool detaching;	  /* the answer to a DETACH is still to come */
 	struct near near; /* as it was told last */
 };
 

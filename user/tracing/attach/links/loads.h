@@ -5,7 +5,7 @@
 
 /* A request about the programs at tracepoints. */
 enum tracepoints {
-	TRACEPOINTS_ATTACH, /* but for those at system calls */
+	TRACEPOINTS_ATTACH, /* all but those at system calls */
 	TRACEPOINTS_DETACH,
 	TRACEPOINTS_PAUSE,  /* the dear ones: at switches, wake-ups and system calls */
 	TRACEPOINTS_RESUME, /* as before, but for those at system calls */

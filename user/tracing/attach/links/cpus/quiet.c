@@ -24,8 +24,8 @@
 
 #define MOST_CPUS  8
 #define FEW	   4	     /* probes: beginning a moment takes as long as they do */
-#define MOST_NS	   5000000   /* of a moment, */
-#define WHOLE_NS   100000000 /* with all gaps */
+#define MOST_NS	   5000000   /* a moment at most */
+#define WHOLE_NS   100000000 /* a moment with all its gaps, at most */
 #define START_NS   300000    /* for the other CPUs to become busy */
 #define GAP_NS	   60000
 #define OVER_NS	   1000000   /* from look to look whether the moment is over */
@@ -46,8 +46,8 @@ static struct {
 	uint32_t cpus;	    /* that have a thread; 0: there can be no such moments */
 	uint32_t come;	    /* threads that have run */
 	uint32_t on;	    /* a moment is; what the threads wait for */
-	uint64_t until_ns;  /* they keep the CPUs busy, but for gaps; */
-	uint64_t whole_ns;  /* and in no case for longer than this */
+	uint64_t until_ns;  /* the threads keep the CPUs busy up to this time; gaps put it off */
+	uint64_t whole_ns;  /* gaps do not put it off beyond this time */
 	uint64_t gap_to_ns; /* there is a gap up to this time */
 	uint64_t ran_ns[MOST_CPUS];
 	/* The target, as it was looked at last. */
