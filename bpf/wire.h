@@ -143,7 +143,7 @@ _Static_assert(sizeof(struct wire_emulation) == 16, "entries do not cross cache 
  */
 enum wire_cost_class {
 	WIRE_COST_NONE,	 /* a leave that no probe saw */
-	WIRE_COST_ENTRY, /* + site class, in the order of the plan's, but for ENTRY_EMUL */
+	WIRE_COST_ENTRY, /* + site class, in the order of the plan's, but for ..._ENTRY_EMUL */
 	WIRE_COST_ENTRY_PUSH = WIRE_COST_ENTRY + 3,
 	WIRE_COST_ENTRY_LAST = WIRE_COST_ENTRY + 7,
 	WIRE_COST_RETURN,    /* a return probe: armed, and hit */

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "calls/profile.h"
+#include "record/calls/call_block.h"
 #include "record/format/encode.h"
+#include "record/format/format.h"
 #include "timeline/rwlocks.h"
 #include "timeline/waits.h"
 
@@ -186,6 +188,36 @@ static void test_recorded(void **state)
 	close(file);
 }
 
+/* Names may need more room than a block has: then the waits are in several. */
+static void test_long_names(void **state)
+{
+	struct callstack_calls calls = make_calls(1, 10, 1);
+	char path[64], names[WAIT_BLOCK_WAITS][300];
+	int file = open_file(path);
+	struct writer *w = begin_calls(path, false, 0, 2);
+	struct recorded r;
+
+	assert_true(sizeof(names) > BLOCK_RAW_MAX);
+	write_some(w, 1, &calls, 10);
+	for (uint32_t i = 0; i < WAIT_BLOCK_WAITS; i++) {
+		struct recorded_wait wait = wait_of(i);
+
+		snprintf(names[i], sizeof(names[i]), "%0299u", i);
+		wait.object_name = names[i];
+		assert_int_equal(writer__waits(w, &wait, 1), 0);
+	}
+	assert_int_equal(writer__end(w, &(struct run_end){"done"}), 0);
+	writer__free(w);
+	assert_true(load_calls(path, 0, &r));
+	assert_int_equal(r.profile->waits->cnt, WAIT_BLOCK_WAITS);
+	for (uint32_t i = 0; i < WAIT_BLOCK_WAITS; i++)
+		assert_string_equal(r.profile->waits->all[WAIT_BLOCK_WAITS - 1 - i].object_name,
+				    names[i]);
+	recorded__free(&r);
+	free(calls.calls);
+	close(file);
+}
+
 /* A changed block may hold anything, but not more than there is room for. */
 static void test_mutations(void **state)
 {
@@ -227,9 +259,10 @@ static void test_mutations(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_roles),	 cmocka_unit_test(test_order),
-		cmocka_unit_test(test_cut),	 cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_recorded), cmocka_unit_test(test_mutations),
+		cmocka_unit_test(test_roles),	  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_cut),	  cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_recorded),  cmocka_unit_test(test_long_names),
+		cmocka_unit_test(test_mutations),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,7 @@ enum site_class {
 	SITE_JCC,
 	SITE_CALL,
 	SITE_STEP, /* single-stepped */
-	SITE_EMUL, /* would be, but our program emulates it (7.0): see code/entry_emulation.h */
+	SITE_EMUL, /* would be, but our program emulates it (7.0): arch/x86_64/emulation.c */
 	SITE_CLASSES,
 };
 

@@ -32,7 +32,7 @@ extern struct mhd {
 
 struct daemon {
 	struct MHD_Daemon *mhd;
-	int epoll; /* readable: there is something to do for daemon__run() */
+	int epoll; /* readable: there is something to do for MHD_run() */
 };
 
 /* Begins the process: it does `serve`, which ends it, with these descriptors. Returns 0 once it

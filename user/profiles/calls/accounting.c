@@ -13,7 +13,7 @@
 		.when = shown,                                                       \
 	}
 
-/* A new one goes to the end, as it does in the columns of sink/sqlite_schema.h. */
+/* A new one goes to the end, as it does in the columns of sink/data/sqlite_schema.h. */
 const struct account accounts[ACCOUNTS] = {
 	ACCOUNT(entered, "calls entered", ACCOUNT_CALLS, ACCOUNT_ALWAYS),
 	ACCOUNT(returned, "returned", ACCOUNT_CALLS, ACCOUNT_ALWAYS),

@@ -102,7 +102,7 @@ struct profile_function {
 	/* 1: the last instruction may be a jump to another function, which then runs for the caller
 	 * when the call has ended; else 0. */
 	uint32_t leaves_by_jump;
-	bool hidden; /* is not to be listed: see calls/prune.h */
+	bool hidden; /* is not to be listed: see views/prune.h */
 	bool chosen; /* is exact as far as can be, as somebody looks at it closely */
 };
 
@@ -192,7 +192,7 @@ struct profile_thread {
 	pid_t pid, tid;
 	uint64_t start_ns;     /* with tid, the thread's identity: tids are used again */
 	uint64_t goroutine;    /* its number in its process; 0: a thread */
-	uint64_t callstack_ns; /* tells call stacks of one thread apart, see calls/merge.h; 0: its
+	uint64_t callstack_ns; /* tells call stacks of one thread apart, see views/merge.h; 0: its
 				  own stack */
 	uint32_t spans; /* 1: its calls are spans, which lie beside the thread's calls; else 0 */
 	char comm[16];	/* NUL-terminated */

@@ -59,7 +59,7 @@ struct diff {
 /*
  * Compares two profiles, which are linked and stay the caller's, and must outlive *out. A function
  * that was not traced all of the time in one run, nor seen by samples in both, would leave its time
- * with its callers there: it is taken out of both (calls/narrow.h), which changes the profiles;
+ * with its callers there: it is taken out of both (diff_common.h), which changes the profiles;
  * left_out tells. Threads are the same if their names are, or if each run has one more that the
  * other has not. Returns 0 or -ENOMEM, the profiles perhaps changed.
  */

@@ -23,7 +23,7 @@
  *   another         178     4.9 ms         36        178     1.00
  *   the whole run           6.2 s                    302,000          so 301,000 calls
  *
- * Which of them functions go by is told by those that were counted more than once (clocks.h): by
+ * Which of them functions go by is told by those that were counted more than once (clocks.c): by
  * one clock their windows agree.
  */
 #ifndef PROFTRACE_RATES_RATES_H

@@ -128,9 +128,7 @@ int encode__paths(const struct recorded_callstack *callstacks, size_t callstacks
 	return encode__tables(tables, COUNT(tables), out);
 }
 
-/* Besides names, which are cut to WAIT_NAME_MAX bytes where they are made. */
-_Static_assert(WAIT_BLOCK_WAITS *(4 * 10 + 5 * 10 + 2 * 22) + WAIT_BLOCK_WAITS * 112 <=
-		       BLOCK_RAW_MAX,
+_Static_assert(WAIT_BLOCK_WAITS *(4 * 10 + 5 * 10 + 2 * 22) + WAIT_BLOCK_NAMES <= BLOCK_RAW_MAX,
 	       "one block holds them");
 
 int encode__waits(const struct recorded_wait *waits, size_t cnt, struct bytes *out)

@@ -15,8 +15,10 @@ struct call_value;
 struct segment_row;
 struct timeline_call;
 
-/* The most waits in a block: so many have room, whatever their values. */
+/* The most waits that are written together: they have room in one block if their names, each once,
+ * have WAIT_BLOCK_NAMES bytes at most. Others take several blocks. */
 #define WAIT_BLOCK_WAITS 4096
+#define WAIT_BLOCK_NAMES (448u << 10)
 
 /* A block has room for so many calls in so few segments, whatever they are. */
 #define CALL_BLOCK_CALLS    16384

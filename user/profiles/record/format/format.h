@@ -24,7 +24,7 @@ enum block_type {
 	BLOCK_PATHS = 4,     /* call stacks and paths, which go on from those before */
 	BLOCK_CALLS = 5,     /* calls; never of several blocks */
 	BLOCK_FORGOTTEN = 6, /* how many calls went to make room; the last whole one counts */
-	BLOCK_WAITS = 7,     /* single waits; never of several blocks */
+	BLOCK_WAITS = 7,     /* single waits; of several blocks if their names are very long */
 };
 
 #define BLOCK_MORE 0x01 /* the next block goes on with the same content */
@@ -42,7 +42,7 @@ struct block_header {
 
 _Static_assert(sizeof(struct block_header) == 24, "is in files");
 
-/* The content of blocks is tables: see record/layout.h. Tags are in files. */
+/* The content of blocks is tables: see layout.h. Tags are in files. */
 enum table_tag {
 	TABLE_STRINGS = 1,
 	TABLE_RUN_INFO = 2,

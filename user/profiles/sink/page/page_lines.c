@@ -2,7 +2,7 @@
 /*
  * Lines of source in a page's data: blocks of lines with their figures, as in -f lines, and of each
  * file the text around these lines, once. Only of files that may be read for whoever is to see the
- * page: see util/source_text.h.
+ * page: see security/source_text.h.
  */
 #include <errno.h>
 #include <stdlib.h>
