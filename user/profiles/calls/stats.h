@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Sums of what paths have cost, and figures that follow from those of one path. */
 #ifndef PROFTRACE_CALLS_STATS_H
 #define PROFTRACE_CALLS_STATS_H
 

@@ -4,7 +4,7 @@
 
 struct profile;
 
-/* Spans stay apart from calls in any case. */
+/* Which threads become one. Call stacks of spans stay apart from others in any case. */
 enum merge_by {
 	MERGE_COMM,	  /* all that have the same comm */
 	MERGE_PROGRAM,	  /* of one kind, in processes whose first threads are of one kind, too;

@@ -36,11 +36,11 @@ struct drop {
 
 struct controller {
 	const struct budget_inputs *in;
-	double limit;	       /* what exact probes may cost: bursts have the rest */
-	double spared;	       /* the same in CPUs, for a target that does little */
+	double limit;	       /* what exact probes may cost; bursts have the rest */
+	double spared;	       /* what they may cost in any case, in CPUs: BUDGET_SPARED */
 	struct bursts *bursts; /* NULL: none are taken */
-	double watched;	       /* what is looked for: the limit, or what is told; 0: nothing */
-	bool told;	       /* what is told once */
+	double watched;	       /* looks are for a cost above this share; 0: there are none */
+	bool told;	       /* it was told what kept functions cost: advice__kept() */
 	struct cpu_clock clock;
 	uint64_t start_ns;
 	/* The look under way. */
@@ -59,37 +59,41 @@ struct controller {
 	uint64_t *calls;
 	uint32_t functions_cnt;
 	size_t exits_cnt; /* of the plan, when last looked at */
-	double spent;	  /* what exact probes have cost in the last look, as a share of */
-	double judged_ns; /* the target's own CPU time in it; 0: there has been none */
-	double load;	  /* CPUs that the target kept busy by itself in it; 0: not known */
-	double saved_ns;  /* what probes could have cost before and have not (`spared`): at the */
-	double left_ns;	  /* begin of the look under way, and at its end */
+	/* The last look that was done: the share that exact probes have cost, the target's own CPU
+	 * time (0: there has been none), and the CPUs that the target kept busy by itself. */
+	double spent, judged_ns, load;
+	/* Cost that probes could have had (`spared`) and have not, which is left for the look under
+	 * way: at its begin, and as far as is known by now. */
+	double saved_ns, left_ns;
 	uint64_t next_return_ns; /* no function comes back by itself before */
-	bool chosen_told;	 /* what is chosen costs more than the budget; */
-	uint64_t chosen_ns;	 /* when it was chosen firmly: looks since then tell */
+	uint64_t chosen_ns;	 /* when functions were chosen firmly: looks since then tell */
+	bool chosen_told;	 /* it was told that these cost more than the budget */
 	struct turns_seen seen;	 /* at the start */
 	bool forks;		 /* the target has forked again and again since */
-	uint64_t taking_out_ns, next_take_out_ns; /* how long the last one took; the next one */
-	uint64_t rest_until_ns;			  /* no bursts before */
-	uint64_t loads_since_ns, loads_ns;	  /* files are loaded one after the other: the first
-						   * and the last one so far */
-	bool undone;		/* probes of dropped functions are still to be taken out */
-	bool fast_polling;	/* far too much is spent, or may be */
-	bool heavy;		/* a server's probes have cost many times what they may */
-	bool closing;		/* probes of dropped functions are still in, */
-	uint64_t taken_out_ns;	/* though others have taken their place */
-	bool over;		/* far too much stays: the next look begins where this one did */
-	double dearest_ns;	/* a call at most, as calibrated */
-	double look_cost_ns;	/* of all calls in the look under way, when last judged */
-	double reckoned_ns;	/* the same of all looks before, as if dearness were 1 */
-	double dearness;	/* dearness__times() */
-	double unwinding_ns;	/* of the callers of a call, on average so far */
-	uint64_t paused_cpu_ns; /* CPU time of pauses that have ended */
-	uint64_t off_cpu_ns;	/* the clock when tracing was switched off, */
-	uint64_t off_ns;	/* and the time */
-	uint64_t paused_ns;	/* pauses that have ended */
-	uint64_t at_ns;		/* the last look, or choice */
+	uint64_t rest_until_ns;	 /* no bursts before */
+	/* The row of files that were loaded one after the other: its first and its last one. */
+	uint64_t loads_since_ns, loads_ns;
+	/* Taking probes of dropped functions out: it is still to be done; how long that took the
+	 * last time; when it may be done next. */
+	bool undone;
+	uint64_t taking_out_ns, next_take_out_ns;
+	/* Links that were replaced wait to be closed; since when others are in their place. */
+	bool closing;
+	uint64_t taken_out_ns;
+	bool fast_polling;   /* far too much is spent, or may be */
+	bool heavy;	     /* a server's probes have cost many times what they may */
+	bool over;	     /* far too much stays: the next look begins where this one did */
+	double dearest_ns;   /* cost of a call at most, as calibrated */
+	double look_cost_ns; /* of all calls in the look under way, when last judged */
+	double reckoned_ns;  /* the same of all looks before, as if dearness were 1 */
+	double dearness;     /* dearness__times() */
+	double unwinding_ns; /* of the callers of a call, on average so far */
+	uint64_t at_ns;	     /* the last look, or choice */
+	/* Tracing is switched off: since when, and the target's CPU time then. */
 	bool off;
+	uint64_t off_ns, off_cpu_ns;
+	/* Pauses that have ended: their time, and the target's CPU time in them. */
+	uint64_t paused_ns, paused_cpu_ns;
 	struct drop *drops;
 	size_t drops_cnt, drops_cap;
 };
