@@ -111,43 +111,72 @@ static bool short_of_seeds(const struct bpf_tables *t, uint32_t callstacks)
 	return t->info.seeds_cap && half_used(callstacks, t->info.seeds_cap / 2);
 }
 
-int reclaim__when_short(struct collector *c)
+static bool is_short(const struct bpf_tables *t, uint32_t callstacks)
 {
-	const struct bpf_tables *t = &c->tables;
-	uint32_t callstacks = bpf_tables__callstacks(t);
-	bool *ended, any = false;
-	int err = 0;
+	return half_used(callstacks, t->info.callstacks_cap) || short_of_seeds(t, callstacks) ||
+	       half_used(bpf_tables__nodes(t), t->info.nodes_cap) ||
+	       half_used(bpf_tables__frames(t), t->info.frames_cap);
+}
 
-	if (!half_used(callstacks, t->info.callstacks_cap) && !short_of_seeds(t, callstacks) &&
-	    !half_used(bpf_tables__nodes(t), t->info.nodes_cap) &&
-	    !half_used(bpf_tables__frames(t), t->info.frames_cap))
-		return 0;
-	end_idle(c);
-	ended = calloc(callstacks, sizeof(*ended));
-	if (!ended)
-		return -ENOMEM;
+/* Sets ended[1 .. callstacks - 1]; returns whether any has. */
+static bool find_ended(const struct bpf_tables *t, uint32_t callstacks, bool *ended)
+{
+	bool any = false;
+
 	for (uint32_t i = 1; i < callstacks; i++) {
 		ended[i] =
 			t->callstacks[i].state == WIRE_CALLSTACK_READY && t->callstacks[i].exit_ns;
 		any |= ended[i];
 	}
-	/* All samples of these, and not of threads that end while that is waited for. */
-	if (any)
-		err = sample_store__settle(&c->samples, &c->tables);
-	if (any && !err)
-		err = wait_store__read(&c->waits, &c->samples, &c->tables, 0);
-	/* Spans before what they are beside, whose end is theirs. */
-	for (uint32_t i = 1; !err && i < callstacks; i++) {
-		const struct wire_callstack *callstack = bpf_tables__callstack(t, i);
+	return any;
+}
 
-		if (callstack->state == WIRE_CALLSTACK_READY &&
-		    callstack->kind == WIRE_CALLSTACK_SPANS && callstack->base < callstacks &&
-		    ended[callstack->base])
+/* Whether it is of spans that are beside a call stack that has ended, whose end is theirs. */
+static bool is_beside_ended(const struct bpf_tables *t, uint32_t number, uint32_t callstacks,
+			    const bool *ended)
+{
+	const struct wire_callstack *callstack = bpf_tables__callstack(t, number);
+
+	return callstack->state == WIRE_CALLSTACK_READY &&
+	       callstack->kind == WIRE_CALLSTACK_SPANS && callstack->base < callstacks &&
+	       ended[callstack->base];
+}
+
+/* Retires what has ended, spans before what they are beside. */
+static int retire_ended(struct collector *c, uint32_t callstacks, const bool *ended)
+{
+	int err = 0;
+
+	for (uint32_t i = 1; !err && i < callstacks; i++) {
+		if (is_beside_ended(&c->tables, i, callstacks, ended))
 			err = retire(c, i);
 	}
 	for (uint32_t i = 1; !err && i < callstacks; i++) {
 		if (ended[i])
 			err = retire(c, i);
+	}
+	return err;
+}
+
+int reclaim__when_short(struct collector *c)
+{
+	uint32_t callstacks = bpf_tables__callstacks(&c->tables);
+	bool *ended;
+	int err = 0;
+
+	if (!is_short(&c->tables, callstacks))
+		return 0;
+	end_idle(c);
+	ended = calloc(callstacks, sizeof(*ended));
+	if (!ended)
+		return -ENOMEM;
+	if (find_ended(&c->tables, callstacks, ended)) {
+		/* All samples of these, and not of threads that end while that is waited for. */
+		err = sample_store__settle(&c->samples, &c->tables);
+		if (!err)
+			err = wait_store__read(&c->waits, &c->samples, &c->tables, 0);
+		if (!err)
+			err = retire_ended(c, callstacks, ended);
 	}
 	free(ended);
 	return err;
