@@ -512,7 +512,7 @@ static void end_look(struct controller *s, uint64_t now_ns, uint64_t cpu_ns, uin
 	controller__begin_look(s, now_ns, cpu_ns, calls);
 }
 
-/* Does what is due after a look, which was `quiet` if it is done and nothing is to be taken out. */
+/* Does what is due after a look. `quiet`: it has seen enough, and nothing is to be taken out. */
 static int follow_up(struct controller *s, bool quiet, uint64_t now_ns)
 {
 	int err = 0;
@@ -538,8 +538,8 @@ int controller__look(struct controller *s, uint64_t now_ns)
 	if (!s->watched || s->off)
 		return 0;
 	s->left_ns = left_of_spared(s, 0, took_ns);
-	s->closing = tracer__drop_poll(s->in->tracer);
 	err = controller__grow(s);
+	s->closing = tracer__drop_poll(s->in->tracer);
 	if (err)
 		return err;
 	calls = controller__calls(s);

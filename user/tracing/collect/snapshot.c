@@ -547,7 +547,8 @@ static int begin_profile(struct collector *c, struct assembly *a)
 	return 0;
 }
 
-/* Gathers all parts, as they are: reclaimed call stacks, live ones, and samples of none. */
+/* Gathers all parts, as they are: of reclaimed call stacks, of live ones, and of what samples met
+ * outside of calls. */
 static int gather_parts(struct collector *c, struct assembly *a, uint64_t now_ns)
 {
 	int err = wait_store__read(&c->waits, &c->samples, &c->tables, now_ns);
