@@ -74,7 +74,7 @@ struct run {
 	uint64_t serve_due_ns;	   /* when it is given the next update at the earliest */
 	struct recorder *recorder; /* in place of `out`, or, with single calls, before it */
 	struct folder *folder;	   /* in place of both: of each interval a recording */
-	struct temp_recording temp_recording; /* the file that the folder's recorder writes to */
+	struct temp_recording temp_recording; /* the recorder's file where it comes before `out` */
 	struct target *target;
 	struct selection selection;
 	struct plan_options plan_opts;

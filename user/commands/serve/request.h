@@ -21,7 +21,7 @@ enum answer {
 	ANSWER_OTHER_METHOD, /* 405 */
 	ANSWER_FORBIDDEN,    /* 403: another site's script asks, or by a name that may be its own */
 	ANSWER_WISH,	     /* 204: what is wished is handed on */
-	ANSWER_LATER,	     /* 503: nothing can be wished now */
+	ANSWER_LATER,	     /* 503: a wish cannot be handed on now */
 	ANSWERS,
 };
 
