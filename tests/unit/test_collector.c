@@ -175,15 +175,55 @@ static void estimated_calls(void **state)
 	n = NODE(p, 0, MAIN, WORK, LEAF);
 	assert_int_equal(n->stats.calls, 1 + 300);
 	assert_int_equal(n->stats.burst_calls, 300);
-	/* (3/4)^2 of 1600, and that one in four might as well be some more or less. */
-	assert_int_equal(n->stats.calls_varied, 900 + 400 * 400 * 3 / 16);
-	/* No burst has met it: where it was called before. */
+	/* (3/4)^2 of 1600, and three calls of four tell hardly more of the share than none. */
+	assert_int_equal(n->stats.calls_varied, 900 + (400 * 400 + 1600) * (1. / 12 + 1. / 16));
+	/* No burst has met it: where it was called before. That one call of one was there does not
+	 * mean that all others were. */
 	n = NODE(p, 0, MAIN, IDLE);
 	assert_int_equal(n->stats.calls, 1 + 50);
-	assert_int_equal(n->stats.calls_varied, 25);
+	assert_int_equal(n->stats.calls_varied, 25 + (50 * 50 + 25) * (1. / 12 + 1. / 4));
 	n = NODE(p, 0, MAIN, WORK);
 	assert_int_equal(n->stats.calls, 3);
 	assert_int_equal(n->stats.burst_calls, 0);
+	profile__free(p);
+}
+
+/* A burst has met one call of idle, and 96 were recorded before it was dropped: as none was on
+ * another path, all of them tell that there is hardly one. Of leaf they were on another path, and
+ * one call of one tells little. */
+static void calls_before_the_drop_tell_of_the_path(void **state)
+{
+	struct calls_estimate estimates[FUNCTIONS] = {
+		[LEAF] = {.calls = 400},
+		[IDLE] = {.calls = 400},
+	};
+	uint32_t t = bpf_callstack(NOBODY, NOBODY + 1, "prog");
+	const struct profile_node *n;
+	struct profile *p;
+
+	bpf_enter(t, MAIN, 1000);
+	for (int i = 0; i < 97; i++) {
+		uint32_t burst = i == 96 ? WIRE_NODE_BURST : 0;
+
+		bpf_enter(t, IDLE | burst, 1000 + i * 100);
+		bpf_leave(t, 1010 + i * 100);
+		if (!burst)
+			bpf_enter(t, WORK, 1020 + i * 100);
+		bpf_enter(t, LEAF | burst, 1030 + i * 100);
+		bpf_leave(t, 1040 + i * 100);
+		if (!burst)
+			bpf_leave(t, 1050 + i * 100);
+	}
+	bpf_leave(t, 20000);
+	assert_int_equal(collector__set_estimates(collector, estimates, FUNCTIONS), 0);
+	p = snapshot(20000);
+	n = NODE(p, 0, MAIN, IDLE);
+	assert_int_equal(n->stats.calls, 96 + 400);
+	assert_int_equal(estimate__of(p, &n->stats).calls_error,
+			 400 * sqrt(0.98 * 0.02 * 4 / 97 + 0.02 * 0.02));
+	n = NODE(p, 0, MAIN, LEAF);
+	assert_int_equal(n->stats.calls, 400);
+	assert_int_equal(estimate__of(p, &n->stats).calls_error, 400 * sqrt(1. / 12 + 1. / 4));
 	profile__free(p);
 }
 
@@ -236,7 +276,8 @@ static void billions_of_estimated_calls(void **state)
 	p = snapshot(5000);
 	n = NODE(p, 0, MAIN, WORK, LEAF);
 	assert_int_equal(n->stats.calls, 20000000001);
-	assert_int_equal(estimate__of(p, &n->stats).calls_error, 5000000000);
+	/* Its path is known by one call. */
+	assert_int_equal(estimate__of(p, &n->stats).calls_error, 12909944487);
 	profile__free(p);
 }
 
@@ -1428,6 +1469,7 @@ static void samples_of_callees_tell_the_path(void **state)
 		[LEAF] = {.calls = 100, .variance = 10000, .guessed = true},
 		[IDLE] = {.calls = 50, .variance = 25, .guessed = true},
 	};
+	const double seven_of_seven = 0.8 * 0.2 * 4 / 7 + 0.2 * 0.2, most = 7000000. / 5;
 	const struct profile_node *n;
 	struct profile *p;
 
@@ -1448,11 +1490,13 @@ static void samples_of_callees_tell_the_path(void **state)
 	p = snapshot(5000);
 	n = NODE(p, 0, MAIN, WORK);
 	assert_int_equal(n->stats.calls, 5000);
-	assert_int_equal(estimate__of(p, &n->stats).calls_error, 2500);
+	assert_int_equal(n->stats.calls_varied,
+			 2500 * 2500 + seven_of_seven * (5000 * 5000 + 2500 * 2500));
 	/* Its calls may be short: 7 ms may be far more than 100 of them. */
 	n = NODE(p, 0, MAIN, WORK, LEAF);
 	assert_int_equal(n->stats.calls, 100);
-	assert_int_equal(estimate__of(p, &n->stats).calls_error, 7000000 / 5);
+	assert_int_equal(n->stats.calls_varied,
+			 floor(most * most + seven_of_seven * (100 * 100 + most * most)));
 	profile__free(p);
 }
 
@@ -1558,6 +1602,7 @@ int main(void)
 		TEST(nothing_recorded),
 		TEST(finished_paths),
 		TEST(estimated_calls),
+		TEST(calls_before_the_drop_tell_of_the_path),
 		TEST(waits_are_not_given_to_unseen_calls),
 		TEST(billions_of_estimated_calls),
 		TEST(open_calls_have_their_time_so_far),

@@ -21,6 +21,7 @@
 #include "sample/calls_by_time.h"
 #include "sample/cpu_shares.h"
 #include "sample/goroutine_time.h"
+#include "sample/path_share.h"
 #include "tables/stack_copy.h"
 #include "collect/usage.h"
 #include "collect/leaf_cost.h"
@@ -99,20 +100,17 @@ static double charge_error(const struct assembly *a, uint32_t function)
 	return a->c->costs.spread;
 }
 
-/* In place of calls that were recorded in bursts a path gets its share of what is estimated. The
- * share is known by so many calls itself; as these come in groups, a request's all at once, less
- * well than by chance. Of a function that no burst has met the share is that of samples, which are
- * what such an estimate is made of: of its own code or, where none met that, of its callees' (as of
- * a function that only calls write()). Without samples the share is that of calls that were
+/* In place of calls that were recorded in bursts a path gets its share of what is estimated, with
+ * the error of the share. Of a function that no burst has met the share is that of samples, which
+ * are what such an estimate is made of: of its own code or, where none met that, of its callees'
+ * (as of a function that only calls write()). Without samples the share is that of calls that were
  * recorded: but these may have been recorded after the function was probed again. */
-#define IN_GROUPS 4
-
 static void estimate_calls(const struct assembly *a, const struct stack_copy_node *n,
 			   const struct met *met, struct call_stats *s)
 {
 	const struct calls_estimate *e = &a->estimates[n->function];
 	const struct function_sums *all = &a->sums[n->function];
-	double seen = (double)n->calls, of = (double)all->calls, share;
+	double seen = (double)n->calls, of = (double)all->calls, share, varied;
 
 	if (all->burst_calls) {
 		seen = (double)n->burst_calls;
@@ -128,12 +126,17 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 	if (!(seen > 0) || !(e->calls > 0))
 		return;
 	share = seen / of;
+	/* Where no call has ever been on another path, those before the drop tell so, too. */
+	if (seen == of && n->calls == all->calls)
+		seen = of = fmax(of, (double)all->calls);
+	varied = path_share__variance(seen, of);
 	s->burst_calls = (uint64_t)(e->calls * share + 0.5);
 	if (s->burst_calls < n->burst_calls)
 		s->burst_calls = n->burst_calls;
 	s->calls += s->burst_calls - n->burst_calls;
-	s->calls_varied = floor(share * share * e->variance +
-				e->calls * e->calls * share * (1 - share) * IN_GROUPS / of);
+	/* Of a product: both its factors are uncertain. */
+	s->calls_varied =
+		floor(share * share * e->variance + varied * (e->calls * e->calls + e->variance));
 }
 
 /* a->met = samples by node of the call stack, whose nodes come behind their parents. Returns 0 or
