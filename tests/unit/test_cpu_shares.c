@@ -4,7 +4,7 @@
 #include "sink/text/cpu_shares.h"
 #include "sink/text/printer.h"
 
-static void expect(struct profile *p, const char *expected)
+static void expect_of(int (*print)(struct printer *pr), struct profile *p, const char *expected)
 {
 	const struct sink_options opts = {0};
 	char *text;
@@ -12,12 +12,17 @@ static void expect(struct profile *p, const char *expected)
 	struct printer pr = {.profile = p, .opts = &opts, .out = open_memstream(&text, &len)};
 
 	assert_non_null(pr.out);
-	assert_int_equal(cpu_shares__print(&pr), 0);
+	assert_int_equal(print(&pr), 0);
 	printer__fini(&pr);
 	fclose(pr.out);
 	assert_string_equal(text, expected);
 	free(text);
 	profile__free(p);
+}
+
+static void expect(struct profile *p, const char *expected)
+{
+	expect_of(cpu_shares__print, p, expected);
 }
 
 static struct profile *program(const char *module, uint64_t samples, uint64_t traced)
@@ -137,6 +142,54 @@ static void test_little_of_it(void **state)
 	expect(program("/usr/bin/prog", 49, 0), "");
 }
 
+/* Two processes: of one so much was measured in main, of the other so many samples of 10 ms have
+ * met read. */
+static struct profile *two_processes(uint64_t measured_ns, uint64_t samples)
+{
+	struct profile *p = fixture_new();
+	uint32_t main = fixture_function(p, "main"), read = fixture_function(p, "read"), n;
+
+	p->sample_period_ns = 10000000;
+	p->functions[main].module = "/usr/bin/prog";
+	p->functions[read].module = "/lib/libc.so.6";
+	fixture_thread(p, 1, 1, "prog");
+	fixture_thread(p, 2, 2, "prog");
+	fixture_node(p, 0, 0, main, 1, measured_ns, measured_ns);
+	n = fixture_node(p, 1, 0, read, 0, samples * 10000000, samples * 10000000);
+	p->nodes[n].stats.samples = samples;
+	p->nodes[n].stats.sampled_ns = p->nodes[n].stats.varied_ns = samples * 10000000;
+	fixture_finish(p);
+	return p;
+}
+
+static void expect_processes(struct profile *p, const char *expected)
+{
+	expect_of(cpu_shares__print_processes, p, expected);
+}
+
+#define ADVICE "  -F 'libc.so.6:*' traces the calls there\n"
+
+/* Nothing is said by 49 samples of all that there is. */
+static void test_few_samples(void **state)
+{
+	expect(two_processes(0, 49), "");
+	expect_processes(two_processes(0, 49), "");
+	expect(two_processes(0, 50), "CPU time by file: 100.0% libc.so.6\n" ADVICE);
+	expect_processes(two_processes(0, 50),
+			 "CPU time by process: 100.0% prog 2, 0.0% 1 other\n");
+	expect(two_processes(10000000, 4), "");
+	expect_processes(two_processes(10000000, 4), "");
+}
+
+/* Four samples do beside 360 ms that were measured: 40 ms of 400 ms are known within 20 ms. */
+static void test_few_samples_beside_measured_time(void **state)
+{
+	expect(two_processes(360000000, 4),
+	       "CPU time by file: 90.0% prog, 10.0% libc.so.6\n" ADVICE);
+	expect_processes(two_processes(360000000, 4),
+			 "CPU time by process: 90.0% prog 1, 10.0% 2\n");
+}
+
 /* A stranger's recording may name no file, or in characters that a terminal would obey. */
 static void test_names_of_damaged_recordings(void **state)
 {
@@ -170,6 +223,8 @@ int main(void)
 		cmocka_unit_test(test_code_made_at_run_time),
 		cmocka_unit_test(test_made_by_functions),
 		cmocka_unit_test(test_little_of_it),
+		cmocka_unit_test(test_few_samples),
+		cmocka_unit_test(test_few_samples_beside_measured_time),
 		cmocka_unit_test(test_names_of_damaged_recordings),
 	};
 

@@ -5,6 +5,8 @@
  *
  * Probes cost the target time in the kernel, which samples see there. As that is known, it is taken
  * out of the kernel's share, and of the whole.
+ *
+ * Where CPU time was measured for the most part few samples do for the rest.
  */
 #include "sink/text/cpu_shares.h"
 
@@ -247,6 +249,22 @@ static size_t files_of_functions(const struct profile *p, struct profile_cpu_sha
 	return cnt;
 }
 
+bool cpu_shares__known(const struct profile *p)
+{
+	double whole = 0, varied = 0;
+
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		const struct profile_node *n = &p->nodes[i];
+
+		if (p->threads[n->thread].spans)
+			continue;
+		whole += (double)stats__cpu_self_ns(&n->stats);
+		varied += (double)n->stats.varied_ns;
+	}
+	/* Of n samples alone `whole` and `varied` are both n periods. */
+	return varied * (double)p->sample_period_ns * SAMPLES_MIN <= whole * whole;
+}
+
 /* One line, where the tree has all that there is to tell. */
 static int print_files(struct printer *pr, struct profile_cpu_share *files, struct share *shares)
 {
@@ -303,7 +321,7 @@ int cpu_shares__print(struct printer *pr)
 	int err;
 
 	if (pr->profile->sample_period_ns)
-		return print_sampled(pr);
+		return cpu_shares__known(pr->profile) ? print_sampled(pr) : 0;
 	if (!pr->profile->cpu_shares_cnt)
 		return 0;
 	shares = calloc(pr->profile->cpu_shares_cnt, sizeof(*shares));

@@ -133,9 +133,13 @@ static int print(struct printer *pr, const struct process *all, size_t cnt)
 int cpu_shares__print_processes(struct printer *pr)
 {
 	const struct profile *p = pr->unmerged ? pr->unmerged : pr->profile;
-	struct process *all = calloc(p->threads_cnt + 1, sizeof(*all));
-	int err = all ? print(pr, all, sum(p, all)) : -ENOMEM;
+	struct process *all;
+	int err;
 
+	if (!cpu_shares__known(p))
+		return 0;
+	all = calloc(p->threads_cnt + 1, sizeof(*all));
+	err = all ? print(pr, all, sum(p, all)) : -ENOMEM;
 	free(all);
 	return err;
 }
