@@ -162,6 +162,24 @@ class Asleep(harness.TestCase):
                                  document["duration_ns"] - document["paused_ns"], name)
             self.assertRegex(next(iter(paths)), self.PLACES[name])
 
+    SLEPT = "all 5 threads of the target slept all the time: run without -F to see where"
+
+    def test_filtered(self):
+        """With -F nothing is seen of a process that hangs; what would show more is named."""
+        target = self.hung()
+        done = self.proftrace("-F", "handle_request", "-f", "tree", "-d", "0.1", "-p",
+                              target.pid).finish()
+        self.assertIn(self.SLEPT, done.stderr)
+        self.assertIn("no calls were seen", done.stdout)
+        for option in ("-d1", "--sample-rate=97"), ("-i0.05", "-d0.1"), ("--paused", "-d0.1"):
+            done = self.proftrace("-F", "handle_request", *option, "-p", target.pid).finish()
+            self.assertNotIn("slept all the time", done.stderr)
+        # It has run: await_request has returned, but its call began earlier.
+        tracer = self.proftrace("-F", "doze", "-p", target.pid).wait_tracing()
+        target.send("")
+        target.stdout.wait_lines("handled")
+        self.assertNotIn("slept all the time", tracer.interrupt().stderr)
+
     def test_many_threads(self):
         """Some 1,500 threads that wait are in the tree as one, with the first, which has their name."""
         target = self.hung("1500")

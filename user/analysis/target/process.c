@@ -327,6 +327,22 @@ bool process__thread_runs(const struct process_thread *t)
 	return state && *state == 'R';
 }
 
+size_t process__asleep(pid_t pid)
+{
+	struct process_thread t = {.pid = pid};
+	DIR *threads = process__threads(pid);
+	size_t cnt = 0;
+	bool runs = false;
+
+	while (!runs && (t.tid = process__next_thread(threads))) {
+		runs = process__thread_runs(&t);
+		cnt++;
+	}
+	if (threads)
+		closedir(threads);
+	return runs ? 0 : cnt;
+}
+
 char *process__thread_place(const struct process_thread *t, char *buf, size_t size)
 {
 	char path[64];

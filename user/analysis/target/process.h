@@ -81,6 +81,9 @@ int process__thread_cpu(const struct process_thread *t);
 /* Whether the thread runs, or would if it had a CPU: it waits for nothing else. */
 bool process__thread_runs(const struct process_thread *t);
 
+/* How many threads the process has, if none of them runs: else, and where it has ended, 0. */
+size_t process__asleep(pid_t pid);
+
 /* The name of the kernel's function in which the thread waits ("__synchronize_srcu"), "" if it does
  * not wait, or the kernel does not tell. Returns buf. */
 char *process__thread_place(const struct process_thread *t, char *buf, size_t size);

@@ -283,12 +283,9 @@ static void account_calls(const struct run *r, const struct profile_accounting *
 			 kept, oldest, lost);
 }
 
-/* Says why nothing was seen, if a process did not run at all. */
-static void tell_halted(const struct run *r, const struct profile *p)
+/* Says of a process that it did not run at all, as it is stopped or frozen. False: none is. */
+static bool tell_halted(const struct run *r)
 {
-	/* With intervals `p` has the figures of the last interval only. */
-	if (r->o->interval_ns || p->accounting.entered || p->accounting.cpu_ns)
-		return;
 	for (size_t i = 0; i < r->target->processes_cnt; i++) {
 		const pid_t pid = r->target->processes[i].pid;
 		const char *how = process__halted(pid);
@@ -298,8 +295,50 @@ static void tell_halted(const struct run *r, const struct profile *p)
 		log_warn("process %d is %s, and had no CPU time in the run: it calls nothing until "
 			 "it is let go on (%s)",
 			 pid, how, *how == 's' ? "SIGCONT, or its debugger" : "its control group");
-		return;
+		return true;
 	}
+	return false;
+}
+
+/* Says that the whole target slept, if it did: where is not seen with -F. */
+static void tell_asleep(const struct run *r)
+{
+	size_t threads = 0;
+	char cnt[32];
+
+	for (size_t i = 0; i < r->target->processes_cnt; i++) {
+		size_t asleep = process__asleep(r->target->processes[i].pid);
+
+		if (!asleep)
+			return;
+		threads += asleep;
+	}
+	if (threads == 1)
+		log_info("the target's only thread slept all the time: run without -F to see "
+			 "where");
+	else if (threads)
+		log_info("all %s threads of the target slept all the time: run without -F to see "
+			 "where",
+			 text_count(threads, cnt, sizeof(cnt)));
+}
+
+/* Whether -F chose what is traced, so that there are no samples, nor waits outside of calls. */
+static bool is_filtered(const struct run *r)
+{
+	const struct options *o = r->o;
+
+	return o->filters_cnt > o->triggers_cnt + o->untils_cnt && !o->slos_cnt &&
+	       !o->assertions_cnt && !samples__path_rate(r->samples);
+}
+
+/* Says why no call was seen, if the target had no CPU time either. */
+static void tell_why_empty(const struct run *r, const struct profile *p)
+{
+	/* With intervals `p` has the figures of the last interval only. */
+	if (r->o->interval_ns || p->accounting.entered || p->accounting.cpu_ns)
+		return;
+	if (!tell_halted(r) && r->o->chosen && is_filtered(r) && !p->paused_ns)
+		tell_asleep(r);
 }
 
 /* The run's last words on stderr. */
@@ -317,7 +356,7 @@ static void run_account(const struct run *r, const struct profile *p)
 		log_info("%s calls were not recorded, as --if says",
 			 text_count(tracer__refused_calls(r->tracer), cnt, sizeof(cnt)));
 	output__account(&r->out, p, p->drops_cnt);
-	tell_halted(r, p);
+	tell_why_empty(r, p);
 }
 
 int result__emit(struct run *r, uint64_t until_ns, struct profile *figures)
