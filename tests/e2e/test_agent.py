@@ -37,6 +37,7 @@ class Agent(harness.TestCase):
         self.ring = self.path("ring")
         self.status = self.path("run/agent.json")
         self.counted = {}  # {recording: calls of `outer`}
+        self.seen = set()  # (pid, tid) of threads that have calls in any of these
         self.write()
 
     def write(self, more=""):
@@ -85,8 +86,11 @@ class Agent(harness.TestCase):
                                 stdin=subprocess.DEVNULL).finish()
             self.assertEqual(done.status, 0, str(done))
             self.assertNotIn("cut", done.stderr)
-            self.counted[path] = sum(f["calls"] for f in json.loads(done.stdout)["functions"]
+            document = json.loads(done.stdout)
+            self.counted[path] = sum(f["calls"] for f in document["functions"]
                                      if f["name"] == "outer")
+            self.seen |= {(thread["pid"], thread["tid"]) for thread in document["threads"]
+                          if any(node["calls"] for node, _, _ in harness.walk(thread["calls"]))}
         return sum(self.counted[path] for path in paths)
 
     def wait_outer(self, count):
@@ -102,12 +106,23 @@ class Agent(harness.TestCase):
             made += 1
             harness.poll(lambda: self.outer() > before, 0.5, 0.1)
         self.assertGreater(self.outer(), before)
-        # Calls from before all probes were in are not all recorded; later ones are.
-        count = -1
-        while count != self.outer():
-            count = self.outer()
-            harness.poll(lambda: self.outer() != count, 2.5, 0.2)
-        return count
+        # Not all of the first calls are recorded, as not all probes were in. Later ones are, and
+        # all that are have been by the second time: the threads of one recording are read one
+        # after the other, so the first may have left some out.
+        for _ in range(2):
+            self.wait_new_thread(target)
+        return self.outer()
+
+    def wait_new_thread(self, target):
+        """Has a thread that begins now make a call, and waits until that is recorded."""
+        before = set(self.seen)
+
+        def recorded():
+            self.outer()
+            return any(pid == target.pid != tid for pid, tid in self.seen - before)
+
+        target.step("threads 1")
+        self.assertTrue(harness.poll(recorded, 60, 0.1))
 
     def end(self, agent):
         agent.signal(signal.SIGTERM)
