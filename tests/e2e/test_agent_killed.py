@@ -183,6 +183,7 @@ class Killed(test_agent_fleet.ToClickHouse):
         [recorder], _ = self.recorders_and_senders(agent.pid)
         held = Held(recorder)
         os.kill(agent.pid, signal.SIGKILL)
+        agent.popen.wait(harness.TIMEOUT)  # until it has its lock no more
         successor = self.agent()
         self.assertTrue(successor.stderr.wait_lines("proftrace: waits for recorders"))
         self.target_process.step("3")
