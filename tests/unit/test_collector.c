@@ -1412,8 +1412,9 @@ static int setup_samples(void **state)
 	struct tracer_tables *info = &bpf.info;
 
 	tables_make(64, 256, 256);
-	info->samples_cap = info->waits_cap = 1;
-	bpf.samples = table_new(&info->samples_fd, 2, sizeof(*bpf.samples));
+	info->samples_cap = 2;
+	info->waits_cap = 1;
+	bpf.samples = table_new(&info->samples_fd, 4, sizeof(*bpf.samples));
 	bpf.waits = table_new(&info->waits_fd, 1, sizeof(*bpf.waits));
 	info->samples_half = &samples_half;
 	info->sample_counts = sample_counts;
@@ -1497,6 +1498,45 @@ static void samples_of_callees_tell_the_path(void **state)
 	assert_int_equal(n->stats.calls, 100);
 	assert_int_equal(n->stats.calls_varied,
 			 floor(most * most + seven_of_seven * (100 * 100 + most * most)));
+	profile__free(p);
+}
+
+/* A sample of a thread of NOBODY's met leaf, which main had called, so many times. */
+static struct wire_sample sample_of(uint32_t tid, uint32_t cnt)
+{
+	return (struct wire_sample){
+		.hash = tid,
+		.cnt = cnt,
+		.spot = {.pid_tgid = (uint64_t)NOBODY << 32 | tid, .start_ns = 3, .comm = "p"},
+		.call = WIRE_WAIT_KERNEL,
+		.user = {.cnt = 2,
+			 .end = WIRE_CALLERS_WHOLE,
+			 .frames = {LEAF << 8, (MAIN << 8) + 2}},
+	};
+}
+
+/* Estimated calls are shared by threads as samples are. */
+static void samples_tell_the_thread(void **state)
+{
+	struct calls_estimate estimates[FUNCTIONS] = {
+		[LEAF] = {.calls = 400, .variance = 100, .guessed = true},
+	};
+	struct profile *p;
+
+	collector__resolve_callers(collector, by_address, NULL);
+	collector__set_sample_period(collector, 1000000, false);
+	bpf.samples[0] = sample_of(NOBODY, 1);
+	bpf.samples[1] = sample_of(NOBODY + 1, 3);
+	assert_int_equal(collector__last_samples(collector), 0);
+	collector__weigh_samples(collector, 4000000);
+	assert_int_equal(collector__set_estimates(collector, estimates, FUNCTIONS), 0);
+	p = snapshot(5000);
+	assert_int_equal(p->threads_cnt, 2);
+	for (int t = 0; t < 2; t++) {
+		uint64_t calls = p->threads[t].tid == NOBODY ? 100 : 300;
+
+		assert_int_equal(NODE(p, t, MAIN, LEAF)->stats.calls, calls);
+	}
 	profile__free(p);
 }
 
@@ -1644,6 +1684,7 @@ int main(void)
 		TEST(functions_seen_after_a_reset),
 		cmocka_unit_test_setup_teardown(samples_of_callees_tell_the_path, setup_samples,
 						teardown),
+		cmocka_unit_test_setup_teardown(samples_tell_the_thread, setup_samples, teardown),
 		cmocka_unit_test_setup_teardown(time_that_no_sample_has_met, setup_samples,
 						teardown),
 		cmocka_unit_test_setup_teardown(accounts_hold_while_paths_are_made, setup_race,

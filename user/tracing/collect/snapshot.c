@@ -55,9 +55,8 @@ struct assembly {
 	const struct collector *c;
 	struct function_sums *sums;	  /* by function */
 	struct calls_estimate *estimates; /* by function */
-	struct met *met;		  /* by node of one copy */
-	size_t met_cap;
-	uint32_t unmet_function; /* what stands for CPU time that no sample has met */
+	struct met *met;		  /* by node of the profile */
+	uint32_t unmet_function;	  /* what stands for CPU time that no sample has met */
 };
 
 /* *more: what each of the part's nodes has to be charged in addition, by samples or by leaf cost
@@ -139,25 +138,20 @@ static void estimate_calls(const struct assembly *a, const struct stack_copy_nod
 		floor(share * share * e->variance + varied * (e->calls * e->calls + e->variance));
 }
 
-/* a->met = samples by node of the call stack, whose nodes come behind their parents. Returns 0 or
- * -ENOMEM. */
-static int count_samples(struct assembly *a, const struct stack_copy *copy)
+/* Counts samples by node of the call stack, whose nodes come behind their parents. */
+static void count_samples(const struct stack_copy *copy, struct met *met)
 {
-	if (ARRAY_RESERVE_MORE(&a->met, 0, copy->nodes_cnt + 1, &a->met_cap))
-		return -ENOMEM;
-	memset(a->met, 0, copy->nodes_cnt * sizeof(*a->met));
 	for (uint32_t i = 0; i < copy->samples_cnt; i++) {
 		if (copy->samples[i].node < copy->nodes_cnt)
-			a->met[copy->samples[i].node].own += copy->samples[i].cnt;
+			met[copy->samples[i].node].own += copy->samples[i].cnt;
 	}
 	for (uint32_t i = copy->nodes_cnt; i-- > 0;) {
 		uint32_t parent = copy->nodes[i].parent;
 
-		a->met[i].below += a->met[i].own;
+		met[i].below += met[i].own;
 		if (parent < i)
-			a->met[parent].below += a->met[i].below;
+			met[parent].below += met[i].below;
 	}
-	return 0;
 }
 
 /* Adds what nodes have to their callers. Children come behind their parents. */
@@ -222,7 +216,7 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		correct__node(n, charge_error(a, n->function), a->c->raw,
 			      &p->nodes[base + i].stats);
 		if (n->function < a->c->estimates_cnt)
-			estimate_calls(a, n, &a->met[i], &p->nodes[base + i].stats);
+			estimate_calls(a, n, &a->met[base + i], &p->nodes[base + i].stats);
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
@@ -312,22 +306,30 @@ static void add_sampled_time(struct assembly *a, const struct stack_copy *copy)
 	}
 }
 
-/* Adds up what was recorded of each function. */
+/* Adds up what was recorded of each function. The profile will have the nodes of all parts, one
+ * part after the other, behind its unused first one. */
 static int sum_functions(struct assembly *a)
 {
+	size_t base = a->p->nodes_cnt, nodes_cnt = base;
+
+	for (size_t i = 0; i < a->copies_cnt; i++)
+		nodes_cnt += a->copies[i]->nodes_cnt;
 	a->sums = calloc(a->c->functions_cnt + 1, sizeof(*a->sums));
-	if (!a->sums)
+	a->met = calloc(nodes_cnt, sizeof(*a->met));
+	if (!a->sums || !a->met)
 		return -ENOMEM;
 	for (size_t i = 0; i < a->copies_cnt; i++) {
-		if (count_samples(a, a->copies[i]))
-			return -ENOMEM;
-		for (uint32_t k = 0; k < a->copies[i]->nodes_cnt; k++) {
-			const struct stack_copy_node *n = &a->copies[i]->nodes[k];
+		const struct stack_copy *copy = a->copies[i];
+
+		count_samples(copy, &a->met[base]);
+		for (uint32_t k = 0; k < copy->nodes_cnt; k++) {
+			const struct stack_copy_node *n = &copy->nodes[k];
 
 			if (n->function < a->c->functions_cnt)
-				add_node(&a->sums[n->function], n, &a->met[k]);
+				add_node(&a->sums[n->function], n, &a->met[base + k]);
 		}
-		add_sampled_time(a, a->copies[i]);
+		add_sampled_time(a, copy);
+		base += copy->nodes_cnt;
 	}
 	return 0;
 }
@@ -461,9 +463,7 @@ static int assemble_all(struct assembly *a)
 			break;
 		}
 		memset(more, 0, cnt * sizeof(*more));
-		err = a->estimates ? count_samples(a, a->copies[i]) : 0;
-		if (!err)
-			err = assemble(a, a->copies[i], more);
+		err = assemble(a, a->copies[i], more);
 	}
 	free(more);
 	free(a->fitted);
