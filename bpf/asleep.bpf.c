@@ -147,9 +147,9 @@ static __always_inline struct wire_wait *asleep_make(struct task_struct *task,
 /* A wait has been seen to begin: the thread's, or that of another one with the same hash. */
 static __always_inline bool is_noted(const struct wire_waiter *waiter)
 {
-	const struct wire_wait *w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+	const struct wire_wait *w = wait_of(waiter);
 
-	return w && w->since && w->spot.pid_tgid == waiter->pid_tgid;
+	return w && w->since;
 }
 
 /* The thread, which sleeps, is in that wait since events count; unless it wakes up meanwhile. */

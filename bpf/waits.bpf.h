@@ -323,10 +323,20 @@ __noinline u32 wait_place(const struct wait_cause *cause)
 	return q.found;
 }
 
+/* The entry of the wait that the thread is in; NULL: it is in none. Whoever slept all the time
+ * while tracing was switched off still has an entry that may have been given back by then, and be
+ * another thread's. */
+static __always_inline struct wire_wait *wait_of(const struct wire_waiter *waiter)
+{
+	struct wire_wait *w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+
+	return w && w->spot.pid_tgid == waiter->pid_tgid ? w : 0;
+}
+
 /* The last wait has no end: that one was not seen, or another thread has the same hash. */
 static __always_inline void wait_forget(struct wire_waiter *waiter)
 {
-	struct wire_wait *w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+	struct wire_wait *w = wait_of(waiter);
 
 	waiter->wait = 0;
 	if (!w)
@@ -517,7 +527,7 @@ static __always_inline void wait_ends(const struct task_struct *task, u64 now)
 	if (!waiter || !waiter->wait || waiter->pid_tgid != pid_tgid)
 		return;
 	place = waiter->wait;
-	w = wait_at(place - 1);
+	w = wait_of(waiter);
 	waiter->wait = 0;
 	if (!w)
 		return;
@@ -608,7 +618,7 @@ static __always_inline void wait_woken(const struct task_struct *task)
 	waiter->waker = 0;
 	if (!current_is_target(waker))
 		return;
-	w = waiter->wait ? wait_at(waiter->wait - 1) : 0;
+	w = wait_of(waiter);
 	if (w && (waiter->share || waiter->woken_ns - w->since >= WIRE_WAIT_LONG_NS))
 		waiter->waker = waker_place(waker, w);
 }
