@@ -87,6 +87,7 @@ class ToClickHouse(Fleet):
         target = self.begin_target()
         agent = self.began(self.agent())
         count = self.wait_recording(target)
+        self.wait_sent("c")
         self.server.kill()
         made = len(self.recordings())
         target.step("3")
