@@ -126,8 +126,8 @@ static bool folded(const struct builder *b, uint32_t node, uint32_t level)
 	       is_chance(b, node);
 }
 
-/* The first that has a row of its own, if that is not `folded`, or none, if it is: `node` or a
- * later sibling. 0: there is none. */
+/* Returns `node` or the first of its later siblings that is folded, or that is not, as `is_folded`
+ * says; 0: there is none. */
 static uint32_t find(const struct builder *b, uint32_t node, uint32_t level, bool is_folded)
 {
 	while (node && folded(b, node, level) != is_folded)
