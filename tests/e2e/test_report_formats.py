@@ -142,13 +142,16 @@ class Formats(test_speedscope.Reader, test_pprof.Reader, test_callgrind.Reader,
         self.assertEqual(self.browser.logs(), [], "the page has complained")
 
     def check_function_table(self, document):
+        """Shares are of CPU time where samples tell it, else of wall time."""
         self.show("functions")
-        whole = sum(f["self_ns"] for f in document["functions"])
+        sampled = any(f.get("source", "exact") != "exact" for f in document["functions"])
+        share = "cpu_self_ns" if sampled else "self_ns"
+        whole = sum(f[share] for f in document["functions"])
         # Behind an estimate stands its error.
         rows = [[row["name"], row["cells"][1][0], row["cells"][2][0],
                  *(cell[1].partition(" \u00b1 ")[0] for cell in row["cells"][3:10])]
                 for row in self.page_rows("function-grid")]
-        expected = [[frame_name(f), percent(f["self_ns"], whole), calls_text(f),
+        expected = [[frame_name(f), percent(f[share], whole), calls_text(f),
                      *(exact(f[key]) for key in ("total_ns", "self_ns", "cpu_self_ns")),
                      *(exact(f[key]) if f["histogram"] else ""
                        for key in ("p50_ns", "p90_ns", "p99_ns")),
