@@ -36,6 +36,12 @@ static inline const char *estimate__source_name(enum estimate_source source)
 	return names[source];
 }
 
+/* CPU time below that may be chance: three samples are uncertain by more than half. */
+static inline uint64_t estimate__chance_ns(const struct profile *p)
+{
+	return 3 * p->sample_period_ns;
+}
+
 /* Whether the profile has estimates: else all is exact. */
 static inline bool estimate__any(const struct profile *p)
 {

@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
-
-#define FEW_SAMPLES 3 /* of CPU time: fewer tell nothing */
 
 static const struct sink *const sinks[] = {
 	/* clang-format off */
@@ -37,8 +36,7 @@ static const struct sink *const sinks[] = {
 
 enum weight sink__weight(const struct sink_options *opts, const struct profile *p)
 {
-	bool told =
-		p->sample_period_ns && p->accounting.cpu_ns >= FEW_SAMPLES * p->sample_period_ns;
+	bool told = p->sample_period_ns && p->accounting.cpu_ns >= estimate__chance_ns(p);
 
 	return !opts->weight_chosen && told ? WEIGHT_CPU : opts->weight;
 }

@@ -35,7 +35,6 @@
 #define ELISION_COLUMNS 4      /* of "… › " */
 #define FOLDED		" › …" /* cheap callees are part of the row */
 #define FOLDED_COLUMNS	4
-#define FEW_SAMPLES	3  /* of CPU time tell no shares */
 #define FILTER_NAME	20 /* columns that a name has there, however deep it is */
 
 struct tree_order {
@@ -303,7 +302,7 @@ static int print_tree(struct printer *pr, const struct profile_thread *t,
 	d.branches = d.wide ? &wide_branches : &narrow_branches;
 	d.indent_max = indent_max(&d);
 	/* Where threads have only waited, wall time tells for what. */
-	d.shared = rows->cpu_ns < FEW_SAMPLES * pr->profile->sample_period_ns ? time : order_of(pr);
+	d.shared = rows->cpu_ns < estimate__chance_ns(pr->profile) ? time : order_of(pr);
 	d.whole = d.shared == time ? rows->whole_ns : rows->cpu_ns;
 	print_heading(&d, t);
 	for (i = 0; i < rows->len && !ferror(pr->out); i++) {

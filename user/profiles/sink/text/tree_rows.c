@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calls/estimate.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
 #include "calls/walk.h"
@@ -18,7 +19,6 @@
  * cheap is so much more. */
 #define SAMPLED_ROWS_MAX 80
 #define KERNEL_FACTOR	 4
-#define FEW_SAMPLES	 3		 /* fewer are uncertain by more than half */
 #define FEW_PATHS	 (4 * LEVEL_MAX) /* below a path; of more it is not asked */
 
 /* Cheap is less than the tree's weight divided by that; what is tried until a sampled tree is short
@@ -77,7 +77,7 @@ static bool is_cheap(const struct builder *b, const struct call_stats *s, uint32
 /* The time that few samples stand for, below which a path may be chance; 0: nothing is folded. */
 static uint64_t chance_ns(const struct builder *b)
 {
-	return b->divisor && b->sampled ? FEW_SAMPLES * b->p->sample_period_ns : 0;
+	return b->divisor && b->sampled ? estimate__chance_ns(b->p) : 0;
 }
 
 /* Whether it is cheap, or chance, what `n` has beside its callee; neither has counted calls. */
