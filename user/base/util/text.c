@@ -52,22 +52,23 @@ char *text_escape(const char *name, char *buf, size_t size)
 	return buf;
 }
 
-/* Prints ns in `unit_ns` with three significant digits. Returns false if that needs four. */
-static bool three_digits(uint64_t ns, uint64_t unit_ns, const char *unit, char *buf, size_t size)
+/* Prints `value` in units of `of_unit` with three significant digits, and the unit's name. Returns
+ * false if that needs four. */
+static bool three_digits(uint64_t value, uint64_t of_unit, const char *unit, char *buf, size_t size)
 {
 	unsigned int decimals, power = 100;
 
 	for (decimals = 2;; decimals--, power /= 10) {
-		uint64_t step = unit_ns / power;
-		uint64_t scaled = ns / step + (ns % step >= step / 2);
+		uint64_t step = of_unit / power;
+		uint64_t scaled = value / step + (value % step >= step / 2);
 
 		if (scaled < 1000 && decimals) {
-			snprintf(buf, size, "%" PRIu64 ".%0*" PRIu64 " %s", scaled / power,
+			snprintf(buf, size, "%" PRIu64 ".%0*" PRIu64 "%s", scaled / power,
 				 (int)decimals, scaled % power, unit);
 			return true;
 		}
 		if (!decimals) {
-			snprintf(buf, size, "%" PRIu64 " %s", scaled, unit);
+			snprintf(buf, size, "%" PRIu64 "%s", scaled, unit);
 			return scaled < 1000;
 		}
 	}
@@ -77,9 +78,9 @@ char *text_duration(uint64_t ns, char *buf, size_t size)
 {
 	if (ns < 1000)
 		snprintf(buf, size, "%" PRIu64 " ns", ns);
-	else if (!three_digits(ns, 1000, "us", buf, size) &&
-		 !three_digits(ns, 1000000, "ms", buf, size))
-		three_digits(ns, 1000000000, "s", buf, size);
+	else if (!three_digits(ns, 1000, " us", buf, size) &&
+		 !three_digits(ns, 1000000, " ms", buf, size))
+		three_digits(ns, 1000000000, " s", buf, size);
 	return buf;
 }
 
@@ -136,16 +137,13 @@ char *text_count(uint64_t count, char *buf, size_t size)
 
 char *text_rough_count(uint64_t count, char *buf, size_t size)
 {
-	static const char units[] = "kMGTPE";
-	double rest = (double)count / 1000;
-	const char *unit = units;
+	static const char *const units[] = {"k", "M", "G", "T", "P", "E"};
+	uint64_t of_unit = 1000;
 
 	if (count < 10000)
 		return text_count(count, buf, size);
-	/* 999,500 is 1.00M with three digits. */
-	for (; rest >= 999.5; unit++)
-		rest /= 1000;
-	snprintf(buf, size, "%.*f%c", rest < 9.995 ? 2 : rest < 99.95 ? 1 : 0, rest, *unit);
+	for (size_t i = 0; !three_digits(count, of_unit, units[i], buf, size); i++)
+		of_unit *= 1000;
 	return buf;
 }
 
