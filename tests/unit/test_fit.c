@@ -7,18 +7,29 @@
 
 #define MS 1000000ull
 
+/* A profile with as many empty nodes, of two threads. */
+static struct profile *blank(size_t nodes_cnt)
+{
+	static struct profile_node nodes[6];
+	static struct profile_thread threads[2];
+	static struct profile p;
+
+	assert_true(nodes_cnt <= sizeof(nodes) / sizeof(*nodes));
+	memset(nodes, 0, sizeof(nodes));
+	memset(threads, 0, sizeof(threads));
+	p = (struct profile){
+		.nodes = nodes, .nodes_cnt = nodes_cnt, .threads = threads, .threads_cnt = 2};
+	return &p;
+}
+
 /* A thread with calls that had `calls_ns` of CPU time, half of it below the other half, and one
  * with samples outside of calls. */
 static struct profile *begin(uint64_t calls_ns, uint64_t outside_ns)
 {
-	static struct profile_node nodes[4];
-	static struct profile_thread threads[2];
-	static struct profile p;
+	struct profile *p = blank(4);
+	struct profile_node *nodes = p->nodes;
 
-	memset(nodes, 0, sizeof(nodes));
-	memset(threads, 0, sizeof(threads));
-	p = (struct profile){.nodes = nodes, .nodes_cnt = 4, .threads = threads, .threads_cnt = 2};
-	threads[1].callstack_ns = SAMPLED_OUTSIDE;
+	p->threads[1].callstack_ns = SAMPLED_OUTSIDE;
 	for (int i = 1; i < 3; i++) {
 		nodes[i].parent = i - 1;
 		nodes[i].stats.self_ns = nodes[i].stats.total_ns = calls_ns / 2 + 10 * MS;
@@ -29,7 +40,7 @@ static struct profile *begin(uint64_t calls_ns, uint64_t outside_ns)
 	nodes[3].thread = 1;
 	nodes[3].stats.self_ns = nodes[3].stats.total_ns = outside_ns;
 	nodes[3].stats.sampled_ns = outside_ns;
-	return &p;
+	return p;
 }
 
 static void expect(const struct profile *p, uint64_t calls_ns, uint64_t outside_ns)
@@ -151,15 +162,11 @@ static void test_not_its_own(void **state)
  */
 static struct profile *begin_goroutine(uint32_t samples)
 {
-	static struct profile_node nodes[6];
-	static struct profile_thread threads[2];
-	static struct profile p;
+	struct profile *p = blank(6);
+	struct profile_node *nodes = p->nodes;
 
-	memset(nodes, 0, sizeof(nodes));
-	memset(threads, 0, sizeof(threads));
-	p = (struct profile){.nodes = nodes, .nodes_cnt = 6, .threads = threads, .threads_cnt = 2};
-	threads[0].goroutine = 7;
-	threads[1].callstack_ns = SAMPLED_OUTSIDE;
+	p->threads[0].goroutine = 7;
+	p->threads[1].callstack_ns = SAMPLED_OUTSIDE;
 	nodes[1] = (struct profile_node){.function = 1};
 	nodes[1].stats.self_ns = 1000 * MS;
 	nodes[1].stats.total_ns = 1100 * MS;
@@ -169,7 +176,7 @@ static struct profile *begin_goroutine(uint32_t samples)
 		nodes[i] = (struct profile_node){
 			.parent = i == 3 ? 0 : i - 1, .function = i == 3 ? 1 : 2, .thread = 1};
 	nodes[5].stats.samples = samples;
-	return &p;
+	return p;
 }
 
 /* Calls on a goroutine's stack have no more CPU time than samples below their functions tell. */

@@ -185,27 +185,34 @@ static void scale_outside(struct profile *p, const bool *outside, double by)
 	}
 }
 
+void take_cpu_ns(struct profile *p, size_t node, uint64_t ns, uint64_t *taken)
+{
+	struct call_stats *s = &p->nodes[node].stats;
+
+	s->off_self_ns += ns;
+	s->off_ns += ns + taken[node];
+	taken[p->nodes[node].parent] += ns + taken[node];
+}
+
 /* Scales calls' CPU time down to what the target had: interrupts and the host took the rest, so for
  * the calls it is time off the CPU. */
 static int scale_calls(struct profile *p, const bool *outside, double by)
 {
-	uint64_t *moved = calloc(p->nodes_cnt, sizeof(*moved)); /* of the calls below, too */
+	uint64_t *taken = calloc(p->nodes_cnt, sizeof(*taken));
 
-	for (size_t i = p->nodes_cnt; moved && i-- > 1;) {
+	for (size_t i = p->nodes_cnt; taken && i-- > 1;) {
 		const struct profile_node *n = &p->nodes[i];
 		struct call_stats *s = &p->nodes[i].stats;
 		uint64_t ns = (uint64_t)((double)stats__cpu_self_ns(s) * (1 - by) + 0.5);
 
 		if (outside[n->thread] || p->threads[n->thread].spans)
 			continue;
-		s->off_self_ns += ns;
-		s->off_ns += ns + moved[i];
+		take_cpu_ns(p, i, ns, taken);
 		s->sampled_ns = (uint64_t)((double)s->sampled_ns * by);
 		s->varied_ns = (uint64_t)((double)s->varied_ns * by);
-		moved[n->parent] += ns + moved[i];
 	}
-	free(moved);
-	return moved ? 0 : -ENOMEM;
+	free(taken);
+	return taken ? 0 : -ENOMEM;
 }
 
 /* CPU time of all paths but those of spans, which lie in others. */

@@ -4,6 +4,7 @@
 #define PROFTRACE_SAMPLE_CPU_SHARES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #define MOST_FIT 2 /* what samples stand for grows by no more, as few are met by chance */
@@ -39,6 +40,11 @@ struct target_clock {
  * or -ENOMEM.
  */
 int fit_to_clock(struct profile *p, const struct target_clock *clock);
+
+/* Makes `ns` of the CPU time that a node had to itself time off the CPU, of its callers, too. Nodes
+ * come from the last to the first, all with one taken[], which is all 0 at the beginning: by node,
+ * what was taken from its callees. */
+void take_cpu_ns(struct profile *p, size_t node, uint64_t ns, uint64_t *taken);
 
 /* CPU time outside of calls, in ns, of which no sample tells where it was, as none has met code
  * outside of calls (a run of milliseconds); 0: less than a thousandth of all, or samples do. */

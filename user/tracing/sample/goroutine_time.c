@@ -54,22 +54,19 @@ static double over_of(const struct function_time *t, double sample_ns)
 
 static int take_over(struct profile *p, const struct function_time *times, double sample_ns)
 {
-	uint64_t *moved = calloc(p->nodes_cnt, sizeof(*moved)); /* of the calls below, too */
+	uint64_t *taken = calloc(p->nodes_cnt, sizeof(*taken));
 
-	for (size_t i = p->nodes_cnt; moved && i-- > 1;) {
+	for (size_t i = p->nodes_cnt; taken && i-- > 1;) {
 		const struct profile_node *n = &p->nodes[i];
-		struct call_stats *s = &p->nodes[i].stats;
-		uint64_t ns = (uint64_t)((double)stats__cpu_self_ns(s) *
-					 over_of(&times[n->function], sample_ns));
 
-		if (!p->threads[n->thread].goroutine || p->threads[n->thread].spans)
-			continue;
-		s->off_self_ns += ns;
-		s->off_ns += ns + moved[i];
-		moved[n->parent] += ns + moved[i];
+		if (p->threads[n->thread].goroutine && !p->threads[n->thread].spans)
+			take_cpu_ns(p, i,
+				    (uint64_t)((double)stats__cpu_self_ns(&n->stats) *
+					       over_of(&times[n->function], sample_ns)),
+				    taken);
 	}
-	free(moved);
-	return moved ? 0 : -ENOMEM;
+	free(taken);
+	return taken ? 0 : -ENOMEM;
 }
 
 int goroutine_time__bound(struct profile *p, uint64_t cpu_ns)
