@@ -174,7 +174,8 @@ class Asleep(harness.TestCase):
         for option in ("-d1", "--sample-rate=97"), ("-i0.05", "-d0.1"), ("--paused", "-d0.1"):
             done = self.proftrace("-F", "handle_request", *option, "-p", target.pid).finish()
             self.assertNotIn("slept all the time", done.stderr)
-        # It has run: await_request has returned, but its call began earlier.
+        # A target that runs amid the tracing has not slept all the time, although no call is seen:
+        # its await_request() returns, but was called before.
         tracer = self.proftrace("-F", "doze", "-p", target.pid).wait_tracing()
         target.send("")
         target.stdout.wait_lines("handled")

@@ -5,8 +5,8 @@
 
 #include "calls/profile.h"
 
-/* What a path or function weighs, where a user may choose (-w): wall time, time on a CPU, time off
- * it, or the number of calls. */
+/* The weight of a path or function, where a user may choose (-w): wall time, time on a CPU, time
+ * off it, or the number of calls. */
 enum weight { WEIGHT_WALL, WEIGHT_CPU, WEIGHT_OFF, WEIGHT_CALLS };
 
 /* The weight of a path itself, without its callees: ns, or calls. */
@@ -24,8 +24,14 @@ static inline uint64_t weigh(const struct call_stats *s, enum weight weight)
 	}
 }
 
-/* The weight of a path with its callees: ns. Calls are the path's own: if main() is called once and
- * calls work() ten times, main() weighs 1. */
+/* The time that stands for a weight where callees count, too: wall time for calls, as these do not
+ * add up along a path. */
+static inline enum weight weight__time(enum weight weight)
+{
+	return weight == WEIGHT_CALLS ? WEIGHT_WALL : weight;
+}
+
+/* The weight of a path with its callees, in ns: `weight` is a time. */
 static inline uint64_t weigh_total(const struct call_stats *s, enum weight weight)
 {
 	switch (weight) {
@@ -33,8 +39,6 @@ static inline uint64_t weigh_total(const struct call_stats *s, enum weight weigh
 		return stats__cpu_ns(s);
 	case WEIGHT_OFF:
 		return s->off_ns;
-	case WEIGHT_CALLS:
-		return s->calls;
 	default:
 		return s->total_ns;
 	}

@@ -11,7 +11,7 @@ struct profile;
  * total first. Call it once the node array is complete. */
 int profile__connect(struct profile *p);
 
-/* Like profile__connect(), the one that weighs most with its callees first. */
+/* Like profile__connect(), the one that weighs most with its callees first, by a time. */
 int profile__connect_by(struct profile *p, enum weight weight);
 
 /* Computes every function's stats from the nodes. A function's total_ns counts only the outermost

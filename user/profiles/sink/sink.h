@@ -63,9 +63,9 @@ struct sink {
 	int (*write_diff)(const struct diff *d, const struct sink_options *opts, FILE *out);
 };
 
-/* What formats for people sort or draw by, tree, flat, svg and html: what -w says. Without -w that
- * is CPU time where samples tell all of it, and the target has had some, as by wall time idle
- * threads of a pool come before all that work. */
+/* The weight by which formats for people (tree, flat, svg, html) sort or draw: the one of -w.
+ * Without -w that is CPU time where samples tell all of it, and the target has had some, as by wall
+ * time idle threads of a pool come before all that work. */
 enum weight sink__weight(const struct sink_options *opts, const struct profile *p);
 
 /* The sink called `name`, or NULL. */

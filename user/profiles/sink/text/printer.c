@@ -136,7 +136,7 @@ bool printer__narrow(const struct printer *pr)
 
 enum weight printer__time_weight(const struct printer *pr)
 {
-	return pr->opts->weight == WEIGHT_CALLS ? WEIGHT_WALL : pr->opts->weight;
+	return weight__time(pr->opts->weight);
 }
 
 enum weight printer__other_time(const struct printer *pr)

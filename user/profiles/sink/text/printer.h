@@ -64,8 +64,7 @@ static inline bool printer__fits(size_t columns, size_t limit)
 	return !limit || columns <= limit;
 }
 
-/* The time that tables show: the one of -w. Of calls there are only those of functions themselves,
- * so -w calls shows wall time. */
+/* The time that tables show: the one of -w, wall time with -w calls. */
 enum weight printer__time_weight(const struct printer *pr);
 
 /* The time that has a column more where a line has room: CPU time beside wall time, else wall time.

@@ -57,14 +57,16 @@ static const struct {
 struct layout {
 	uint32_t shown; /* SHOW_ ... */
 	struct calls_columns calls;
-	size_t name; /* columns of FUNCTION */
+	size_t name;	   /* columns of FUNCTION */
+	enum weight order; /* rows are sorted by it, and shares are of it */
+	uint64_t whole;	   /* by that, of all functions */
 };
 
 static struct layout layout_of(const struct printer *pr, struct calls_columns calls)
 {
 	/* CALLS, TOTAL, SELF, SELF%, and a gap */
 	size_t used = calls.count + calls.error + 2 * TIME_ROOM + 10;
-	struct layout l = {.calls = calls};
+	struct layout l = {.calls = calls, .order = sink__weight(pr->opts, pr->profile)};
 
 	for (size_t i = 0; i < OPTIONAL_COLUMNS; i++) {
 		if (!printer__fits(used + optional_columns[i].room + NAME_MIN, pr->opts->columns))
@@ -72,6 +74,9 @@ static struct layout layout_of(const struct printer *pr, struct calls_columns ca
 		used += optional_columns[i].room;
 		l.shown |= 1U << i;
 	}
+	/* Functions that --min-time hides are part of the whole. */
+	for (size_t i = 0; i < pr->profile->functions_cnt; i++)
+		l.whole += weigh(&pr->profile->functions[i].stats, l.order);
 	l.name = printer__room(pr, used, NAME_MAX, NAME_MIN);
 	return l;
 }
@@ -156,7 +161,7 @@ static void print_single_calls(struct printer *pr, const struct profile_function
 						distribution__is_longest_bound(&d, s->max_ns)));
 }
 
-static void print_numbers(struct printer *pr, const struct profile_function *f, uint64_t whole,
+static void print_numbers(struct printer *pr, const struct profile_function *f,
 			  const struct layout *l)
 {
 	char share[32];
@@ -167,8 +172,7 @@ static void print_numbers(struct printer *pr, const struct profile_function *f, 
 	print_sums(pr, f, l);
 	print_single_calls(pr, f, l);
 	fprintf(pr->out, "  %6s  ",
-		printer__share(weigh(&f->stats, sink__weight(pr->opts, pr->profile)), whole, share,
-			       sizeof(share)));
+		printer__share(weigh(&f->stats, l->order), l->whole, share, sizeof(share)));
 }
 
 static int print_module(struct printer *pr, const struct profile_function *f, size_t gap)
@@ -182,14 +186,13 @@ static int print_module(struct printer *pr, const struct profile_function *f, si
 	return name;
 }
 
-static int print_row(struct printer *pr, const struct profile_function *f, uint64_t whole,
-		     const struct layout *l)
+static int print_row(struct printer *pr, const struct profile_function *f, const struct layout *l)
 {
-	bool hot = printer__hot(weigh(&f->stats, sink__weight(pr->opts, pr->profile)), whole);
+	bool hot = printer__hot(weigh(&f->stats, l->order), l->whole);
 	int name;
 
 	fputs(hot ? "" : printer__style(pr, STYLE_DIM), pr->out);
-	print_numbers(pr, f, whole, l);
+	print_numbers(pr, f, l);
 	fputs(hot ? printer__style(pr, STYLE_BOLD) : printer__style(pr, STYLE_PLAIN), pr->out);
 	name = printer__row_function(pr, f, l->name);
 	if (name < 0)
@@ -210,13 +213,11 @@ static void print_time_heading(const struct printer *pr, const char *name, bool 
 		fprintf(pr->out, "%*s", TIME_ROOM, name);
 }
 
-static const char *share_name(const struct printer *pr)
+static const char *share_name(const struct printer *pr, enum weight order)
 {
-	enum weight order = sink__weight(pr->opts, pr->profile);
-
-	return order == WEIGHT_CALLS		   ? "CALLS%"
-	       : order == printer__time_weight(pr) ? "SELF%"
-						   : "CPU%";
+	if (order == WEIGHT_CALLS)
+		return "CALLS%";
+	return order == printer__time_weight(pr) ? "SELF%" : "CPU%";
 }
 
 static void print_heading(const struct printer *pr, const struct layout *l)
@@ -238,7 +239,7 @@ static void print_heading(const struct printer *pr, const struct layout *l)
 	print_time_heading(pr, "P90", l->shown & SHOW_P90);
 	print_time_heading(pr, "P99", l->shown & SHOW_P99);
 	print_time_heading(pr, "MAX", l->shown & SHOW_MAX);
-	fprintf(pr->out, "  %6s  ", share_name(pr));
+	fprintf(pr->out, "  %6s  ", share_name(pr, l->order));
 	if (l->shown & SHOW_MODULE)
 		fprintf(pr->out, "%-*s  MODULE", (int)l->name, "FUNCTION");
 	else
@@ -269,21 +270,16 @@ static void print_left_out(const struct printer *pr, const struct layout *l)
 static int print_rows(struct printer *pr, const struct profile_function *const *rows, size_t cnt)
 {
 	struct calls_columns calls = printer__calls_columns(pr);
-	uint64_t whole = 0;
 	struct layout l;
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < cnt; i++)
 		printer__fit_calls(pr, &calls, &rows[i]->stats, rows[i]->sampled);
-	/* The whole includes functions that --min-time hides. */
-	for (i = 0; i < pr->profile->functions_cnt; i++)
-		whole += weigh(&pr->profile->functions[i].stats,
-			       sink__weight(pr->opts, pr->profile));
 	l = layout_of(pr, calls);
 	print_heading(pr, &l);
 	for (i = 0; i < cnt && !err && !ferror(pr->out); i++)
-		err = print_row(pr, rows[i], whole, &l);
+		err = print_row(pr, rows[i], &l);
 	print_left_out(pr, &l);
 	fputc('\n', pr->out);
 	return err;

@@ -43,8 +43,8 @@ struct tree_order {
 	uint32_t thread;
 };
 
-/* What is drawn before a name: for each level above its own, by whether a sibling follows there
- * further down, and for its own level. */
+/* Lines before a name: for each level above its own, `sibling` where one follows there further
+ * down, else `none`; for its own level `fork`, or `last` if no sibling follows. */
 struct branches {
 	const char *sibling, *none, *fork, *last;
 	uint32_t columns; /* of each */
@@ -66,12 +66,10 @@ struct drawing {
 	bool more[TREE_INDENT_MAX + 1]; /* by depth: a sibling follows further down */
 };
 
-/* Trees go by time: calls do not add up along a path. */
+/* The time that trees, and the paths in them, go by. */
 static enum weight order_of(const struct printer *pr)
 {
-	enum weight order = sink__weight(pr->opts, pr->profile);
-
-	return order == WEIGHT_CALLS ? WEIGHT_WALL : order;
+	return weight__time(sink__weight(pr->opts, pr->profile));
 }
 
 static struct calls_columns calls_columns(const struct printer *pr, const struct tree_rows *rows)

@@ -231,7 +231,7 @@ static uint32_t add_tree(const struct profile *p, struct tree_row *row, uint32_t
 	return cnt;
 }
 
-/* The same of `node` and its later siblings. */
+/* Adds all of `node` and its later siblings, as add_tree() does. */
 static void add_trees(const struct profile *p, struct tree_row *row, uint32_t node)
 {
 	for (; node; node = p->nodes[node].next_sibling)
