@@ -6,6 +6,7 @@ import csv
 import io
 import itertools
 import json
+import os
 import re
 import subprocess
 
@@ -29,6 +30,18 @@ class Diff(harness.TestCase):
         done = self.verb("record", *UNLIMITED, *options, "-o", out, "--", *command)
         self.assertEqual(done.status, 0, str(done))
         return out
+
+    def record_pace(self, ms, times):
+        """A run of `pace` that has used the CPU time that it is asked for, by its own account: a
+        virtual machine that is stopped for a while counts that as CPU time of what runs on it."""
+        for _ in range(50):
+            out = self.path(f"{ms}ms")
+            done = self.verb("record", *UNLIMITED, "-o", out, "--", program("pace"), ms, times)
+            self.assertEqual(done.status, 0, str(done))
+            if done.numbers("BEYOND")["us"] < 3000:
+                return out
+            os.unlink(out)
+        raise AssertionError(f"this machine is stopped over and over: {done}")
 
     def diff(self, *args, **popen):
         done = self.verb("diff", *args, **popen)
@@ -154,7 +167,7 @@ class Diff(harness.TestCase):
     @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_slower_by_a_third(self):
         """One function has changed, by CPU time that the program measures itself."""
-        old, new = (self.record(ms, program("pace"), ms, 20) for ms in ("10", "13"))
+        old, new = (self.record_pace(ms, 20) for ms in (10, 13))
         document = self.json("-w", "cpu", old, new)
         self.assertEqual([row["name"] for row in document["functions"] if not row["noise"]], ["uneven"])
         self.assertRegex(self.verdict("-w", "cpu", old, new),
@@ -180,7 +193,7 @@ class Diff(harness.TestCase):
 
     def test_few_unequal_calls(self):
         """Three calls each, of which one takes nearly all: as many calls are the same ones."""
-        old, new = (self.record(ms, program("pace"), ms, 3) for ms in ("10", "20"))
+        old, new = (self.record_pace(ms, 3) for ms in (10, 20))
         self.assertFalse(self.rows(self.json("-w", "cpu", old, new))["uneven"]["noise"])
 
     @harness.alone("compares what two runs cost, which another test would change amid one of them")

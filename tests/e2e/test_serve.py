@@ -349,10 +349,14 @@ class Requests(Case):
         run = self.serving("-i", "0.05")
         slow = self.stream()
         fast = self.stream()
-        for _ in range(40):
-            last = fast.profile()["duration"]
-        run.signal(signal.SIGINT)
         durations = []
+        for _ in range(10):
+            for _ in range(4):
+                last = fast.profile()["duration"]
+            # A reader who takes nothing for 15 s is sent away.
+            durations.append(slow.profile()["duration"])
+        self.assertLess(durations[-1], last)
+        run.signal(signal.SIGINT)
         while (event := slow.event()) is not None:
             if event[0] == "profile":
                 durations.append(event[1]["profile"]["duration"])
