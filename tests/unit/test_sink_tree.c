@@ -526,6 +526,60 @@ static void test_samples_in_chains(void **state)
 	profile__free(p);
 }
 
+/* Where a chain does not fit, its first function is shown as well if it tells the row from others:
+ * not of a function without a name, nor of the only callee. */
+static void test_chains_that_do_not_fit(void **state)
+{
+	static const char *const firsts[] = {"draw_rectangle", "draw_circle", "func_0x123450"};
+	struct profile *p = fixture_new();
+	uint32_t root, n;
+	char *text;
+
+	p->sample_period_ns = 10000000;
+	p->accounting.samples_taken = p->accounting.samples_whole = 100;
+	p->accounting.cpu_ns = 900000000;
+	fixture_thread(p, 1, 1, "x");
+	fixture_function(p, "main");
+	for (uint32_t i = 0; i < 3; i++)
+		fixture_function(p, firsts[i]);
+	fixture_function(p, "a_function_with_a_name_so_long");
+	fixture_function(p, "memset");
+	root = fixture_node(p, 0, 0, 0, 0, 900000000, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		n = fixture_node(p, 0, root, 1 + i, 0, 300000000, 0);
+		n = fixture_node(p, 0, n, 4, 0, 300000000, 0);
+		fixture_node(p, 0, n, 5, 0, 300000000, 300000000);
+	}
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &(struct sink_options){.columns = 86});
+	assert_non_null(strstr(text, "├draw_rectangle › … › memset\n"));
+	assert_non_null(strstr(text, "├draw_circle › … › memset\n"));
+	assert_non_null(strstr(text, "└… › a_function_with_a_name_so_long › memset\n"));
+	free(text);
+	/* Half of what a name gets does not hold the first function's. */
+	text = fixture_write(&sink_tree, p, &(struct sink_options){.columns = 66});
+	assert_null(strstr(text, "draw_"));
+	free(text);
+	profile__free(p);
+
+	p = fixture_new();
+	p->sample_period_ns = 10000000;
+	fixture_thread(p, 1, 1, "x");
+	fixture_function(p, "main");
+	fixture_function(p, "draw_rectangle");
+	fixture_function(p, "a_function_with_a_name_so_long");
+	fixture_function(p, "memset");
+	root = fixture_node(p, 0, 0, 0, 1, 900000000, 0);
+	n = fixture_node(p, 0, root, 1, 0, 900000000, 0);
+	n = fixture_node(p, 0, n, 2, 0, 900000000, 0);
+	fixture_node(p, 0, n, 3, 0, 900000000, 900000000);
+	fixture_finish(p);
+	text = fixture_write(&sink_tree, p, &(struct sink_options){.columns = 86});
+	assert_non_null(strstr(text, "└… › a_function_with_a_name_so_long › memset\n"));
+	free(text);
+	profile__free(p);
+}
+
 /* A wait for one reason alone is one row with that, apart from the program's functions. */
 static void test_waits_in_chains(void **state)
 {
@@ -964,6 +1018,7 @@ int main(void)
 		cmocka_unit_test(test_long_trees_are_folded),
 		cmocka_unit_test(test_single_paths_are_named),
 		cmocka_unit_test(test_samples_in_chains),
+		cmocka_unit_test(test_chains_that_do_not_fit),
 		cmocka_unit_test(test_waits_in_chains),
 		cmocka_unit_test(test_reasons_of_waits),
 		cmocka_unit_test(test_reasons_of_waits_stay),

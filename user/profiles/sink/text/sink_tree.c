@@ -33,6 +33,7 @@
 #define CHAINED		"› "
 #define CHAINED_COLUMNS 4      /* with the space before it, and a mark */
 #define ELISION_COLUMNS 4      /* of "… › " */
+#define FIRST_MIN	14     /* columns, else a chain's first function tells nothing */
 #define FOLDED		" › …" /* cheap callees are part of the row */
 #define FOLDED_COLUMNS	4
 #define FILTER_NAME	20 /* columns that a name has there, however deep it is */
@@ -185,21 +186,56 @@ static const struct profile_function *function_of(const struct profile *p, uint3
 	return &p->functions[p->nodes[node].function];
 }
 
+/* Returns the outermost function of a chain from which on all fit into `columns`, with the mark for
+ * those left out before it; *left = how many these are. The innermost need not fit. */
+static uint32_t chain_that_fits(const struct profile *p, const struct tree_row *row, size_t columns,
+				uint32_t *left)
+{
+	size_t used = strlen(function_of(p, row->end)->name) + 1; /* and a mark */
+	uint32_t node = row->end;
+
+	for (*left = row->cnt - 1; *left; --*left) {
+		uint32_t parent = p->nodes[node].parent;
+
+		used += strlen(function_of(p, parent)->name) + CHAINED_COLUMNS;
+		if (used + (*left > 1 ? ELISION_COLUMNS : 0) > columns)
+			break;
+		node = parent;
+	}
+	return node;
+}
+
+/* The columns that a chain's first function gets where not all of them fit; 0: none. It tells the
+ * row from its siblings, as their innermost functions may all be memset(). */
+static size_t first_columns(const struct drawing *d, const struct tree_row *row, size_t columns)
+{
+	const struct profile_function *f = function_of(d->pr->profile, row->node);
+	size_t len = strlen(f->name) + 1, most = columns / 2;
+
+	if (!row->caller || d->rows->items[row->caller - 1].callees < 2 ||
+	    function__is_nameless(f) || most < FIRST_MIN + CHAINED_COLUMNS + ELISION_COLUMNS)
+		return 0;
+	most -= CHAINED_COLUMNS + ELISION_COLUMNS;
+	return len < most ? len : most;
+}
+
 /* The functions of a chain as they call each other: the innermost, which the rows below belong to,
  * and as many before it as fit. */
 static int print_chain(const struct drawing *d, const struct tree_row *row, size_t columns)
 {
 	const struct profile *p = d->pr->profile;
-	uint32_t node = row->end, parent, left = row->cnt - 1;
-	size_t used = strlen(function_of(p, node)->name) + 1; /* and a mark */
-	int width = 0;
+	uint32_t left, node = chain_that_fits(p, row, columns, &left);
+	size_t first = left ? first_columns(d, row, columns) : 0;
+	int width;
 
-	for (; left; left--) {
-		parent = p->nodes[node].parent;
-		used += strlen(function_of(p, parent)->name) + CHAINED_COLUMNS;
-		if (used + (left > 1 ? ELISION_COLUMNS : 0) > columns)
-			break;
-		node = parent;
+	if (first) {
+		width = printer__row_function(d->pr, function_of(p, row->node), first);
+		if (width < 0)
+			return width;
+		fputs(" " CHAINED, d->pr->out);
+		columns -= width + CHAINED_COLUMNS;
+		node = chain_that_fits(p, row, columns, &left);
+		left--;
 	}
 	if (left) {
 		fputs("… " CHAINED, d->pr->out);

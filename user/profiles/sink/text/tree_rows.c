@@ -362,6 +362,13 @@ static void mark_last(struct tree_rows *r)
 	}
 }
 
+static void count_callees(struct tree_rows *r)
+{
+	for (size_t i = 0; i < r->len; i++)
+		if (r->items[i].caller && r->items[i].kind != ROW_MORE)
+			r->items[r->items[i].caller - 1].callees++;
+}
+
 /* Adds all rows, of which there are not to be more than rows_max unless `last`. */
 static int try_rows(struct builder *b, uint32_t root, uint32_t divisor, bool last)
 {
@@ -397,9 +404,11 @@ int tree_rows__build(struct tree_rows *r, const struct profile *p, uint32_t thre
 		err = try_rows(&b, root, CHEAP_DIVISOR, true);
 	for (size_t i = 0; err == -E2BIG && i < divisors; i++)
 		err = try_rows(&b, root, sampled_divisors[i], i == divisors - 1);
-	if (!err)
-		mark_last(r);
-	return err;
+	if (err)
+		return err;
+	mark_last(r);
+	count_callees(r);
+	return 0;
 }
 
 void tree_rows__fini(struct tree_rows *r)

@@ -27,6 +27,7 @@ struct tree_row {
 	uint32_t node;	  /* the first, if there are several, */
 	uint32_t end;	  /* and the innermost; but of ROW_MORE */
 	uint32_t caller;  /* index of its row + 1; 0: none */
+	uint32_t callees; /* how many rows it is the caller of, but for ROW_MORE */
 	uint32_t depth;	  /* of the row's indentation */
 	uint32_t level;	  /* of nested calls; 1: outermost */
 	uint32_t cnt;	  /* levels or, for ROW_MORE, paths */
