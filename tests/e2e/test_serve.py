@@ -32,15 +32,26 @@ class Stream:
         self.text = b""
         self.bytes = 0
 
+    def read(self):
+        """Whether the stream has not ended."""
+        piece = self.response.read1(1 << 16)
+        self.bytes += len(piece)
+        self.text += self.unzip.decompress(piece)
+        return bool(piece)
+
+    def rest(self):
+        """The events until the stream ends. They are looked at only then: once a run is over its
+        server waits two seconds for those who read."""
+        while self.read():
+            pass
+        return list(iter(self.event, None))
+
     def event(self):
         """(name, data) of the next event; None: the stream has ended."""
         while True:
             while b"\n\n" not in self.text:
-                piece = self.response.read1(1 << 16)
-                if not piece:
+                if not self.read():
                     return None
-                self.bytes += len(piece)
-                self.text += self.unzip.decompress(piece)
             event, self.text = self.text.split(b"\n\n", 1)
             found = re.fullmatch(rb"event: (\w+)\ndata: (.*)", event)
             if found:
@@ -112,9 +123,7 @@ class Figures(Case):
         self.assertGreater(second["duration"], first["duration"])
         self.assertGreater(calls_of(second)["request"], calls_of(first)["request"])
         run.signal(signal.SIGINT)
-        events = []
-        while (event := stream.event()) is not None:
-            events.append(event)
+        events = stream.rest()
         self.assertEqual(events.pop(), ("end", {}))
         self.assertEqual(run.finish().status, 0)
         with open(self.path("out.json"), encoding="utf-8") as file:
@@ -155,10 +164,7 @@ class Figures(Case):
         stream = self.stream()
         self.assertGreater(calls_of(stream.profile())["request"], 0)
         run.popen.stdin.close()
-        names = []
-        while (event := stream.event()) is not None:
-            names.append(event[0])
-        self.assertEqual(names[-1], "end")
+        self.assertEqual(stream.rest()[-1], ("end", {}))
         self.assertEqual(run.finish().status, 0)
         run = self.serve("-x", harness.program("serving"), "-F", "request")
         self.assertTrue(run.stderr.wait_lines("proftrace: tracing"))
@@ -346,20 +352,19 @@ class Requests(Case):
 
     def test_slow_readers(self):
         """Slow readers keep nobody waiting, and do not get the updates that they have missed."""
-        run = self.serving("-i", "0.05")
+        run = self.serving(*FUNCTIONS, "-i", "0.05")
         slow = self.stream()
         fast = self.stream()
         durations = []
-        for _ in range(10):
+        for _ in range(5):
             for _ in range(4):
                 last = fast.profile()["duration"]
             # A reader who takes nothing for 15 s is sent away.
             durations.append(slow.profile()["duration"])
         self.assertLess(durations[-1], last)
         run.signal(signal.SIGINT)
-        while (event := slow.event()) is not None:
-            if event[0] == "profile":
-                durations.append(event[1]["profile"]["duration"])
+        durations += [data["profile"]["duration"] for name, data in slow.rest()
+                      if name == "profile"]
         self.assertGreaterEqual(durations[-1], last)
         self.assertEqual(durations, sorted(durations))
         self.assertEqual(run.finish().status, 0)
