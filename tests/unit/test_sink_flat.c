@@ -243,6 +243,11 @@ static void test_hidden_functions(void **state)
 
 static void test_cost(void **state)
 {
+	static struct profile_drop drops[] = {
+		{.function = 0},
+		{.function = 1, .at_ns = 1000000, .back_ns = 2000000},
+		{.function = 1, .at_ns = 3000000},
+	};
 	struct sink_options raw = {.raw = true};
 	struct profile *p = fixture_small();
 
@@ -259,6 +264,20 @@ static void test_cost(void **state)
 		    "probes cost 50.0 ms on top of the target's 1.00 s CPU time (5.0%), taken "
 		    "out; budget 2.5%\n");
 	expect_copy(p, &raw, "(5.0%), left in; budget 2.5%\n");
+	/* One function was dropped by the survey, one afterwards, twice. */
+	p->drops = drops;
+	p->drops_cnt = 3;
+	expect_copy(p, &plain,
+		    "taken out; budget 2.5%; more, as 1 function was traced until found to be "
+		    "hot\n");
+	p->drops_cnt = 1;
+	expect_copy(p, &plain, "taken out; budget 2.5%\n");
+	p->drops_cnt = 3;
+	p->max_overhead = 4;
+	expect_copy(p, &plain, "taken out; budget 4.0%\n");
+	p->max_overhead = 2.5;
+	p->drops = NULL;
+	p->drops_cnt = 0;
 	p->accounting.undistributed = 1;
 	expect_copy(p, &raw,
 		    "called\nwarning: 1 call is not in the distributions because a table was "

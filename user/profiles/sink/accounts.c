@@ -53,11 +53,37 @@ static void tell_unknown(const struct profile *p, const char *budget, char *buf,
 		 p->max_overhead > 0 ? ", kept by a guess" : "");
 }
 
+#define TOLD_EXCESS 1.5 /* times the budget: less is not explained */
+
+/* How many functions were dropped after the start, so that they had been traced, and have not come
+ * back. */
+static size_t dropped_late(const struct profile *p)
+{
+	size_t cnt = 0;
+
+	for (size_t i = 0; i < p->drops_cnt; i++)
+		cnt += p->drops[i].at_ns && !p->drops[i].back_ns;
+	return cnt;
+}
+
+/* Tells why probes cost more than the budget. */
+static void tell_excess(const struct profile *p, double percent, char *buf, size_t size)
+{
+	bool told = p->max_overhead > 0 && percent > TOLD_EXCESS * p->max_overhead && !is_spared(p);
+	size_t cnt = told ? dropped_late(p) : 0;
+	char text[32];
+
+	*buf = '\0';
+	if (cnt)
+		snprintf(buf, size, "; more, as %s function%s traced until found to be hot",
+			 text_count(cnt, text, sizeof(text)), cnt == 1 ? " was" : "s were");
+}
+
 char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 {
 	const struct profile_accounting *a = &p->accounting;
 	char probes[32], cpu[32], share[32], whole[96] = "CPU time", budget[48] = "no budget";
-	char surveyed[32], survey[64] = "";
+	char surveyed[32], survey[64] = "", excess[80];
 	double percent = 0;
 
 	*buf = '\0';
@@ -78,9 +104,10 @@ char *accounts__cost(const struct profile *p, bool raw, char *buf, size_t size)
 	if (p->surveyed_ns)
 		snprintf(survey, sizeof(survey), ", by a survey of %s before the start",
 			 text_duration(p->surveyed_ns, surveyed, sizeof(surveyed)));
-	snprintf(buf, size, "probes cost %s %s, %s; %s%s",
+	tell_excess(p, percent, excess, sizeof(excess));
+	snprintf(buf, size, "probes cost %s %s, %s; %s%s%s",
 		 text_duration(a->probe_ns, probes, sizeof(probes)), whole,
-		 raw ? "left in" : "taken out", budget, survey);
+		 raw ? "left in" : "taken out", budget, survey, excess);
 	return buf;
 }
 
