@@ -111,6 +111,12 @@ static inline void fixture_cpu_share(struct profile *p, struct profile_cpu_share
 	p->cpu_shares[p->cpu_shares_cnt++] = share;
 }
 
+static inline void fixture_estimate(struct profile *p, struct profile_estimate estimate)
+{
+	p->estimates = fixture_grow(p->estimates, p->estimates_cnt, sizeof(*p->estimates));
+	p->estimates[p->estimates_cnt++] = estimate;
+}
+
 static inline void fixture_finish(struct profile *p)
 {
 	assert_int_equal(profile__connect(p), 0);

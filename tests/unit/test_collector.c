@@ -185,6 +185,14 @@ static void estimated_calls(void **state)
 	n = NODE(p, 0, MAIN, WORK);
 	assert_int_equal(n->stats.calls, 3);
 	assert_int_equal(n->stats.burst_calls, 0);
+	/* Functions have no errors of shares: all of their paths have all of their calls. */
+	assert_int_equal(p->estimates_cnt, 2);
+	assert_int_equal(p->estimates[0].function, LEAF);
+	assert_int_equal(p->estimates[0].calls, 400);
+	assert_true(p->estimates[0].varied == 1600);
+	assert_int_equal(p->estimates[1].function, IDLE);
+	assert_int_equal(p->estimates[1].calls, 50);
+	assert_true(p->estimates[1].varied == 25);
 	profile__free(p);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Profiles as samples and bursts make them, and what is left of their errors in views. */
 #include "estimate_fixture.h"
+#include "calls/tree.h"
 #include "views/delta.h"
 #include "views/filter.h"
 #include "views/merge.h"
@@ -108,6 +109,73 @@ static void test_share_of_single_calls(void **state)
 	profile__free(p);
 }
 
+/* A function's own variance holds for all of its paths together; with some of them left out it is
+ * that of the others, and no less than their part of the rate's. */
+static void test_own_variance(void **state)
+{
+	static const bool second_alone[] = {false, true};
+	struct profile *p = estimate_fixture(), *merged;
+	const struct profile_function *hot = &p->functions[1];
+
+	fixture_estimate(p, (struct profile_estimate){1, 0, 1800. * 1800});
+	profile__count_estimates(p);
+	assert_int_equal(p->estimates[0].calls, 80000 + 40000);
+	assert_int_equal(profile__summarize(p), 0);
+	expect(p, &hot->stats, SOURCE_BURST, 1800, 170293863);
+	assert_int_equal(hot->stats.calls, 130000);
+	assert_int_equal(profile__merge_threads(p, MERGE_PROCESS, &merged), 0);
+	assert_int_equal(profile__summarize(merged), 0);
+	expect(merged, &merged->functions[1].stats, SOURCE_BURST, 1800, 170293863);
+	profile__free(merged);
+
+	/* The second thread's path is uncertain by 1,200; a third of 1,800 is less. */
+	assert_int_equal(profile__filter(p, &(struct profile_filter){.threads = second_alone}), 0);
+	assert_int_equal(profile__summarize(p), 0);
+	assert_int_equal(estimate__of(p, &hot->stats).calls_error, 1200);
+	p->estimates[0].varied = 6000. * 6000;
+	assert_int_equal(profile__summarize(p), 0);
+	assert_int_equal(estimate__of(p, &hot->stats).calls_error, 2000);
+	profile__free(p);
+
+	/* Without any of its calls nothing is estimated of it. */
+	p = estimate_fixture();
+	fixture_estimate(p, (struct profile_estimate){1, 120000, 1800. * 1800});
+	p->nodes_cnt = 2;
+	fixture_finish(p);
+	expect(p, &p->functions[1].stats, SOURCE_SAMPLE, 0, 0);
+	profile__free(p);
+}
+
+/* Of two runs up to two moments: 3,000 before, 5,000 now, so 4,000 for what is between them,
+ * however uncertain paths are; a function that was not estimated before has all of it. */
+static void test_own_variance_of_an_interval(void **state)
+{
+	struct profile *now = estimate_fixture(), *before = estimate_fixture(), *delta;
+
+	fixture_estimate(now, (struct profile_estimate){0, 0, 70. * 70});
+	fixture_estimate(now, (struct profile_estimate){1, 0, 5000. * 5000});
+	profile__count_estimates(now);
+	fixture_estimate(before, (struct profile_estimate){1, 0, 3000. * 3000});
+	profile__count_estimates(before);
+	before->nodes[2].stats.calls = before->nodes[2].stats.burst_calls = 50000;
+	now->nodes[1].stats.calls += 4;
+	now->nodes[1].stats.burst_calls = 4;
+	assert_int_equal(profile__delta(now, before, &delta), 0);
+	assert_int_equal(delta->estimates_cnt, 2);
+	assert_int_equal(delta->estimates[1].calls, delta->functions[1].stats.burst_calls);
+	assert_int_equal(estimate__of(delta, &delta->functions[1].stats).calls_error, 4000);
+	assert_int_equal(estimate__of(delta, &delta->functions[0].stats).calls_error, 70);
+	profile__free(delta);
+
+	/* The estimate fell by 30,000 calls. */
+	now->nodes[2].stats.calls = now->nodes[2].stats.burst_calls = 20000;
+	assert_int_equal(profile__delta(now, before, &delta), 0);
+	assert_true(delta->estimates[1].varied == 30000. * 30000);
+	profile__free(delta);
+	profile__free(now);
+	profile__free(before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +184,8 @@ int main(void)
 		cmocka_unit_test(test_filter),
 		cmocka_unit_test(test_intervals),
 		cmocka_unit_test(test_share_of_single_calls),
+		cmocka_unit_test(test_own_variance),
+		cmocka_unit_test(test_own_variance_of_an_interval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -107,6 +107,8 @@ static struct profile *nasty(void)
 	fixture_drop(p, (struct profile_drop){leaf, 17, 0.5, 1e300, 100, "too dear"});
 	fixture_cpu_share(p, (struct profile_cpu_share){"[kernel]", 1ull << 61, 0, 0});
 	fixture_cpu_share(p, (struct profile_cpu_share){"/usr/bin/a\xff\"", 7, 5, 1});
+	fixture_estimate(p, (struct profile_estimate){same, 0, 0});
+	fixture_estimate(p, (struct profile_estimate){leaf, 3, 1ull << 61});
 	n = fixture_inline(p, (struct profile_inline){"outer", "a.c", 7, 0});
 	fixture_inline(p, (struct profile_inline){"inner", NULL, 0, n});
 	fixture_line(p, (struct profile_line){"a.c", 9, same, 0, 5, 0, 0, NULL});
@@ -233,6 +235,21 @@ static void test_uncertain_counts(void **state)
 	free(load(0, 1, &r));
 	for (size_t i = 0; i < 3; i++)
 		assert_true(r.profile->nodes[i + 1].stats.calls_varied == errors[i] * errors[i]);
+	assert_int_equal(r.profile->estimates_cnt,
+			 0); /* as of recordings that have no such table */
+	recorded__free(&r);
+
+	/* A function's own variance is not that of its paths. */
+	for (uint32_t i = 0; i < 3; i++)
+		fixture_estimate(p, (struct profile_estimate){i, 0, 4 * errors[i] * errors[i]});
+	profile__count_estimates(p);
+	assert_int_equal(profile__summarize(p), 0);
+	record(p, false, true);
+	expect_run(0, 1, p, true);
+	free(load(0, 1, &r));
+	for (size_t i = 0; i < 3; i++)
+		assert_true(r.profile->functions[i].stats.calls_varied ==
+			    4 * errors[i] * errors[i]);
 	recorded__free(&r);
 	profile__free(p);
 }
@@ -525,6 +542,12 @@ static void test_nonsense(void **state)
 	refuse(p);
 	p = nasty();
 	p->drops[0].function = 4;
+	refuse(p);
+	p = nasty();
+	p->estimates[1].function = 4;
+	refuse(p);
+	p = nasty();
+	p->estimates[1].function = p->estimates[0].function; /* twice */
 	refuse(p);
 	p = nasty();
 	p->cpu_shares[1].module = NULL;

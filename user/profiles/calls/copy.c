@@ -45,6 +45,7 @@ int profile__copy_all_but_paths(const struct profile *p, struct profile **out)
 	err |= COPY(to, buckets);
 	err |= COPY(to, drops);
 	err |= COPY(to, cpu_shares);
+	err |= COPY(to, estimates);
 	err |= COPY(to, lines);
 	err |= COPY(to, inlines);
 	err |= COPY(to, arguments);

@@ -5,7 +5,8 @@
  * Times come from samples of CPU time: n samples stand for n periods, with a standard error of
  * sqrt(n) periods: 100 samples of 10 ms are 1 s, within 0.1 s in two of three runs. Calls come from
  * bursts, which bring their variance along. Variances add up over paths, threads, intervals and
- * runs; an error is the root of their sum.
+ * runs; an error is the root of their sum. Only the calls of a function have a variance of its own
+ * (struct profile_estimate).
  */
 #ifndef PROFTRACE_CALLS_ESTIMATE_H
 #define PROFTRACE_CALLS_ESTIMATE_H

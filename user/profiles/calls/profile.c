@@ -17,6 +17,7 @@ void profile__free(struct profile *p)
 	free(p->buckets);
 	free(p->drops);
 	free(p->cpu_shares);
+	free(p->estimates);
 	free(p->arguments);
 	free(p->lines);
 	free(p->inlines);

@@ -291,6 +291,17 @@ struct profile_drop {
 	uint64_t back_ns;	 /* since the start: from then on it is exact again; 0: it is not */
 };
 
+/*
+ * What the run's looks tell of a function's calls, before these are shared among its paths: how
+ * many of its calls are estimated, with those of paths that a view has left out, and the variance
+ * of that number, in calls^2, a whole number.
+ */
+struct profile_estimate {
+	uint32_t function;
+	uint64_t calls;
+	double varied;
+};
+
 /* A file's share of the samples of CPU time that the target's threads were met with. */
 struct profile_cpu_share {
 	const char *module; /* path, or "[kernel]", "[unknown]", "[vdso]"; borrowed */
@@ -343,6 +354,8 @@ struct profile {
 	size_t buckets_cnt;
 	struct profile_drop *drops; /* in order of time */
 	size_t drops_cnt;
+	struct profile_estimate *estimates; /* sorted by function */
+	size_t estimates_cnt;
 	/* Sorted by function; a call's values are in the order of its function's. */
 	struct profile_argument *arguments;
 	size_t arguments_cnt;

@@ -7,12 +7,14 @@
 #include "calls/tree.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calls/profile.h"
 #include "calls/stats.h"
 #include "calls/walk.h"
+#include "util/search.h"
 
 /* A node with its first sort criteria beside it in memory: a million are sorted in one go. */
 struct sort_key {
@@ -108,6 +110,28 @@ static void add_unprobed(struct profile *p, uint32_t node)
 		p->functions[p->nodes[i].function].unprobed_samples += s->samples;
 }
 
+/*
+ * The variance of a function's calls is not the sum of its paths': each of these has the error of
+ * the path's share as well, and all shares together are 1, whatever each of them is. Of 1,000 calls
+ * +- 100 on two paths, of each of which a burst has met one call, a path has 500 +- 294; the
+ * function has 1,000 +- 100, and not 1,000 +- 416. If a view has left out paths, the errors of the
+ * others' shares count. But the error of the function's rate is the same for all of its paths, so
+ * it does not level out: half of the calls are uncertain by 50 at least, on however many paths.
+ */
+static void settle_variance(struct profile_function *f, const struct profile_estimate *e)
+{
+	double shown = (double)f->stats.burst_calls, all = (double)e->calls;
+
+	/* With none of its estimated calls the function is not shown as estimated. */
+	if (!(e->varied > 0) || (!f->stats.burst_calls && !(f->stats.calls_varied > 0)))
+		return;
+	if (shown >= all)
+		f->stats.calls_varied = e->varied;
+	else
+		f->stats.calls_varied =
+			fmax(f->stats.calls_varied, floor(shown / all * (shown / all) * e->varied));
+}
+
 int profile__summarize(struct profile *p)
 {
 	uint32_t *on_path; /* by function: its frames on the path to the current node */
@@ -144,6 +168,21 @@ int profile__summarize(struct profile *p)
 			add_unprobed(p, w.node);
 		}
 	}
+	for (i = 0; i < p->estimates_cnt; i++)
+		settle_variance(&p->functions[p->estimates[i].function], &p->estimates[i]);
 	free(on_path);
 	return 0;
+}
+
+void profile__count_estimates(struct profile *p)
+{
+	for (size_t i = 0; i < p->estimates_cnt; i++)
+		p->estimates[i].calls = 0;
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		uint32_t function = p->nodes[i].function;
+		size_t at = LOWER_BOUND(p->estimates_cnt, k, p->estimates[k].function < function);
+
+		if (at < p->estimates_cnt && p->estimates[at].function == function)
+			p->estimates[at].calls += p->nodes[i].stats.burst_calls;
+	}
 }

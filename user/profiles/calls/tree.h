@@ -18,4 +18,7 @@ int profile__connect_by(struct profile *p, enum weight weight);
  * of recursive calls. Needs profile__connect(). Time: linear in the nodes. */
 int profile__summarize(struct profile *p);
 
+/* Sets the calls of estimates to what is estimated on all paths, none of which is left out yet. */
+void profile__count_estimates(struct profile *p);
+
 #endif

@@ -22,6 +22,7 @@
 #include "calls/stats.h"
 #include "calls/tree.h"
 #include "calls/walk.h"
+#include "util/search.h"
 #include "views/compact.h"
 
 #define NO_THREAD UINT32_MAX
@@ -151,6 +152,52 @@ static double new_variance(const struct call_stats *now, const struct call_stats
 	double varied = fabs(now->calls_varied - before->calls_varied);
 
 	return varied > 0 && varied < fell * fell ? fell * fell : varied;
+}
+
+/* *out = calls and their variance by estimate of `to`, as p has them on all paths; an estimate that
+ * p does not have is none. The caller frees it. Returns 0 or -ENOMEM. */
+static int sum_estimates(const struct profile *to, const struct profile *p, struct call_stats **out)
+{
+	struct call_stats *sums = calloc(to->estimates_cnt + 1, sizeof(*sums));
+	size_t k = 0;
+
+	*out = sums;
+	if (!sums)
+		return -ENOMEM;
+	for (size_t i = 0; i < to->estimates_cnt; i++) {
+		uint32_t function = to->estimates[i].function;
+
+		while (k < p->estimates_cnt && p->estimates[k].function < function)
+			k++;
+		if (k < p->estimates_cnt && p->estimates[k].function == function)
+			sums[i].calls_varied = p->estimates[k].varied;
+	}
+	for (size_t i = 1; i < p->nodes_cnt; i++) {
+		size_t at = LOWER_BOUND(to->estimates_cnt, e,
+					to->estimates[e].function < p->nodes[i].function);
+
+		if (at < to->estimates_cnt && to->estimates[at].function == p->nodes[i].function)
+			sums[at].calls += p->nodes[i].stats.calls;
+	}
+	return 0;
+}
+
+/* Of functions as of paths. Returns 0 or -ENOMEM. */
+static int subtract_estimates(struct delta *d)
+{
+	struct call_stats *now, *before = NULL;
+	int err = sum_estimates(d->to, d->to, &now);
+
+	if (!err)
+		err = sum_estimates(d->to, d->before, &before);
+	for (size_t i = 0; !err && i < d->to->estimates_cnt; i++) {
+		struct profile_estimate *e = &d->to->estimates[i];
+
+		e->varied = d->exact[e->function] ? 0 : new_variance(&now[i], &before[i]);
+	}
+	free(now);
+	free(before);
+	return err;
 }
 
 static bool is_estimated(const struct call_stats *s)
@@ -482,6 +529,8 @@ static int subtract_profile(struct delta *d)
 	err = match_threads(d);
 	if (!err)
 		err = find_exact(d);
+	if (!err)
+		err = subtract_estimates(d);
 	if (err)
 		return err;
 	if (d->to->sample_period_ns)
@@ -503,6 +552,9 @@ static int subtract_profile(struct delta *d)
 		sum_thread(d, &d->to->threads[i]);
 	/* The old paths' numbers have served: their room is used again. */
 	compact_nodes(d->to, d->news, d->old_nodes);
+	profile__count_estimates(d->to);
+	if (d->shown)
+		profile__count_estimates(d->shown);
 	subtract_lines(d->to, d->before);
 	subtract_drops(d->to, d->before);
 	subtract_cpu_shares(d->to, d->before);

@@ -14,6 +14,7 @@
 #include "calls/identity.h"
 #include "calls/profile.h"
 #include "calls/stats.h"
+#include "calls/tree.h"
 #include "collect/collector_inside.h"
 #include "collect/correct.h"
 #include "collect/distributions.h"
@@ -395,6 +396,26 @@ static int settle_estimates(struct assembly *a)
 	return 0;
 }
 
+/* Hands what is estimated of functions to the profile, whose nodes have their parts of it. */
+static int put_estimates(struct assembly *a)
+{
+	struct profile *p = a->p;
+	size_t cap = 0;
+
+	for (uint32_t f = 0; f < a->c->estimates_cnt && f < a->c->functions_cnt; f++) {
+		const struct calls_estimate *e = &a->estimates[f];
+
+		if (!(e->calls > 0))
+			continue;
+		if (ARRAY_RESERVE(&p->estimates, p->estimates_cnt, &cap))
+			return -ENOMEM;
+		p->estimates[p->estimates_cnt++] =
+			(struct profile_estimate){.function = f, .varied = floor(e->variance)};
+	}
+	profile__count_estimates(p);
+	return 0;
+}
+
 /* *thread = what stands for the first thread outside of its calls; made if need be. There is one
  * for each thread, as intervals are differences of threads that are the same. */
 static int outside_of_first(struct assembly *a, uint32_t *thread)
@@ -485,6 +506,8 @@ static int assemble_all(struct assembly *a)
 		memset(more, 0, cnt * sizeof(*more));
 		err = assemble(a, a->copies[i], more);
 	}
+	if (!err && a->estimates)
+		err = put_estimates(a);
 	free(more);
 	free(a->over);
 	free(a->fitted);

@@ -54,6 +54,7 @@ static int read_parts(const uint8_t *data, size_t len, struct memory *m, struct 
 		{&layout_buckets, 0, (void **)&p->buckets, &p->buckets_cnt},
 		{&layout_drops, 0, (void **)&p->drops, &p->drops_cnt},
 		{&layout_cpu_shares, 0, (void **)&p->cpu_shares, &p->cpu_shares_cnt},
+		{&layout_estimates, 0, (void **)&p->estimates, &p->estimates_cnt},
 		{&layout_arguments, 0, (void **)&p->arguments, &p->arguments_cnt},
 		{&layout_lines, 0, (void **)&p->lines, &p->lines_cnt},
 		{&layout_inlines, 0, (void **)&p->inlines, &p->inlines_cnt},
@@ -250,6 +251,12 @@ static bool rest_valid(const struct profile *p)
 	}
 	for (size_t i = 0; i < p->drops_cnt; i++) {
 		if (p->drops[i].function >= p->functions_cnt)
+			return false;
+	}
+	for (size_t i = 0; i < p->estimates_cnt; i++) {
+		const struct profile_estimate *e = &p->estimates[i];
+
+		if (e->function >= p->functions_cnt || (i && e->function <= e[-1].function))
 			return false;
 	}
 	calls = 0;

@@ -301,6 +301,7 @@ int encode__profile(const struct profile *p, struct bytes *out)
 	put_table(&e, &layout_buckets, p->buckets, p->buckets_cnt);
 	put_table(&e, &layout_drops, p->drops, p->drops_cnt);
 	put_table(&e, &layout_cpu_shares, p->cpu_shares, p->cpu_shares_cnt);
+	put_table(&e, &layout_estimates, p->estimates, p->estimates_cnt);
 	put_table(&e, &layout_arguments, p->arguments, p->arguments_cnt);
 	put_table(&e, &layout_lines, p->lines, p->lines_cnt);
 	put_table(&e, &layout_inlines, p->inlines, p->inlines_cnt);

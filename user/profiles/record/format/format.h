@@ -70,6 +70,7 @@ enum table_tag {
 	TABLE_INLINES = 24,
 	TABLE_CPU_SHARES = 25,
 	TABLE_WAITS = 26,
+	TABLE_ESTIMATES = 27,
 };
 
 #endif

@@ -182,6 +182,13 @@ static const struct field cpu_shares[] = {
 const struct layout layout_cpu_shares =
 	LAYOUT(TABLE_CPU_SHARES, struct profile_cpu_share, cpu_shares);
 
+static const struct field estimates[] = {
+	CHANGE(1, U32, struct profile_estimate, function),
+	PLAIN(2, U64, struct profile_estimate, calls),
+	PLAIN(3, WHOLE, struct profile_estimate, varied),
+};
+const struct layout layout_estimates = LAYOUT(TABLE_ESTIMATES, struct profile_estimate, estimates);
+
 static const struct field arguments[] = {
 	CHANGE(1, U32, struct profile_argument, function),
 	PLAIN(2, STRING, struct profile_argument, name),

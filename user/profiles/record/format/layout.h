@@ -87,7 +87,7 @@ extern const struct layout layout_run_info, layout_args, layout_end; /* run_info
 extern const struct layout layout_summary;			     /* one row: struct profile */
 extern const struct layout layout_pids, layout_command, layout_sites, layout_skipped;
 extern const struct layout layout_functions, layout_aliases, layout_threads, layout_nodes;
-extern const struct layout layout_buckets, layout_drops, layout_cpu_shares;
+extern const struct layout layout_buckets, layout_drops, layout_cpu_shares, layout_estimates;
 extern const struct layout layout_callstacks, layout_paths; /* timeline/stream.h */
 extern const struct layout layout_arguments, layout_lines, layout_inlines;
 extern const struct layout layout_segments, layout_calls, layout_values;
