@@ -1,14 +1,63 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recordings sent to Debian's ClickHouse, and what is asked of it afterwards."""
 
+import http.client
+import http.server
 import json
 import subprocess
+import threading
 
 import clickhouse
 import harness
 from harness import PROFTRACE, UNLIMITED, program
 
 FIGURES = ("calls", "total_ns", "off_ns", "min_ns", "max_ns", "histogram")
+
+
+class LosesAnswers:
+    """Passes requests on to a server, and answers back. Of the POST of a chosen number, from 0 on,
+    the server's whole answer is read, so that all is written, and the client gets none of it."""
+
+    def __init__(self, server_port):
+        self.lost, self.posts = None, 0
+        proxy = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def pass_on(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                server = http.client.HTTPConnection("127.0.0.1", server_port,
+                                                    timeout=harness.TIMEOUT)
+                server.request(self.command, self.path, body, dict(self.headers))
+                answer = server.getresponse()
+                text = answer.read()
+                server.close()
+                if self.command == "POST":
+                    proxy.posts += 1
+                    if proxy.posts - 1 == proxy.lost:
+                        self.close_connection = True
+                        return
+                self.send_response(answer.status)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            do_GET = do_POST = pass_on
+
+            def log_message(self, *args):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.port = self.server.server_address[1]
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def lose(self, number):
+        self.lost, self.posts = number, 0
+
+    def end(self):
+        self.server.shutdown()
+        self.server.server_close()
 
 
 class Fleet(harness.TestCase):
@@ -113,6 +162,39 @@ class Fleet(harness.TestCase):
         self.assertEqual(self.rows(), once)
         self.send(path, "api", "--host", "other")
         self.assertEqual(self.rows(), {name: str(2 * int(n)) for name, n in once.items()})
+
+    def send_by(self, proxy, path, service):
+        url = self.server.url.replace(str(self.server.port), str(proxy.port))
+        return self.run_one("send", "--to", url, "--service", service, path)
+
+    def calls_of(self, service):
+        """{table: calls} of all that the database has of a service."""
+        sums = {table: self.server.ask(f"SELECT sum(calls) FROM {table} "
+                                       f"WHERE service = '{service}'")
+                for table in ("path_minutes", "function_minutes", "latency_minutes")}
+        sums["profile_paths"] = self.server.ask(
+            f"SELECT sum(arraySum(p_calls)) FROM profile_paths WHERE service = '{service}'")
+        return {table: int(rows[0][0]) for table, rows in sums.items()}
+
+    def test_lost_answers(self):
+        """The connection breaks when the engine has written a part and before it says so: of each
+        of the parts in turn, and then each of them has the profile once."""
+        path = self.record("data", program("recursion"), 5, 1)
+        proxy = LosesAnswers(self.server.port)
+        self.addCleanup(proxy.end)
+        done = self.send_by(proxy, path, "whole")
+        self.assertEqual((done.status, proxy.posts), (0, 6), str(done))
+        whole = self.calls_of("whole")
+        self.assertGreater(whole["path_minutes"], 100)
+        for number in range(6):
+            service = f"cut{number}"
+            proxy.lose(number)
+            done = self.send_by(proxy, path, service)
+            self.assertEqual((done.status, proxy.posts), (1, number + 1), str(done))
+            proxy.lose(None)
+            done = self.send_by(proxy, path, service)
+            self.assertEqual(done.status, 0, str(done))
+            self.assertEqual(self.calls_of(service), whole, service)
 
     def test_hosts_are_merged(self):
         paths = [self.record(f"data{i}", program("recursion"), 5 + i, 1) for i in range(2)]

@@ -147,6 +147,31 @@ static size_t take(char *data, size_t size, size_t cnt, void *http)
 	return len;
 }
 
+/* A body on its way. */
+struct upload {
+	const char *at;
+	size_t left;
+};
+
+static size_t give(char *to, size_t size, size_t cnt, void *upload)
+{
+	struct upload *u = upload;
+	size_t len = size * cnt < u->left ? size * cnt : u->left;
+
+	memcpy(to, u->at, len);
+	u->at += len;
+	u->left -= len;
+	return len;
+}
+
+/* libcurl asks for this when a connection that was kept open breaks before there is an answer: it
+ * would send the body once more, by a new connection. But the server may have taken the first one,
+ * and only who sends knows whether that does any harm. */
+static int refuse_to_go_back(void *upload, curl_off_t offset, int origin)
+{
+	return CURL_SEEKFUNC_FAIL;
+}
+
 static int compress(const struct http_request *r, char **data, size_t *len)
 {
 	FILE *out = open_memstream(data, len);
@@ -226,20 +251,26 @@ static int no_answer(struct http *h, const char *why)
 static int perform(struct http *h, const char *url, struct curl_slist *headers, const void *body,
 		   size_t len)
 {
+	struct upload upload = {body, len};
 	curl_off_t sent = 0, after_s = 0;
 	long status = 0;
 	CURLcode code;
 
 	set_options(h, url, headers);
 	if (body) {
+		lib.curl_easy_setopt(h->curl, CURLOPT_POST, 1L);
 		lib.curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)len);
-		lib.curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, body);
+		lib.curl_easy_setopt(h->curl, CURLOPT_READFUNCTION, give);
+		lib.curl_easy_setopt(h->curl, CURLOPT_READDATA, &upload);
+		lib.curl_easy_setopt(h->curl, CURLOPT_SEEKFUNCTION, refuse_to_go_back);
 	}
 	code = lib.curl_easy_perform(h->curl);
 	lib.curl_easy_getinfo(h->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
 	h->bytes += sent;
 	if (h->too_long)
 		return no_answer(h, "its answer is longer than makes sense");
+	if (code == CURLE_SEND_FAIL_REWIND)
+		return no_answer(h, "the connection broke before there was an answer");
 	if (code)
 		return no_answer(h, *h->curl_error ? h->curl_error : lib.curl_easy_strerror(code));
 	lib.curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &status);
