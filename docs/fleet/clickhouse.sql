@@ -52,8 +52,13 @@ CREATE TABLE IF NOT EXISTS profile_paths (
 -- It is not kept: the view makes the numbers of it. Nodes are the kinds of threads and, below them,
 -- paths, depth first; of each there is the place of its name in t_names, from 0 on, and of how many
 -- nodes its subtree consists. Other arrays have an element for each path, and none for threads.
-CREATE TABLE IF NOT EXISTS profile_trees (
-	id UInt64, service String, version String, host String, kernel String, time DateTime,
+-- t_only: 1 if only `profile_paths` lacks the profile, 2 if only `path_minutes` does, 0: both do.
+-- t_mark: a hash of id, service and host, by which the profile is known in `path_minutes`.
+DROP TABLE IF EXISTS profile_paths_in;
+DROP TABLE IF EXISTS path_minutes_in;
+DROP TABLE IF EXISTS profile_trees;
+CREATE TABLE profile_trees (
+	id UInt64, t_only UInt8, t_mark UInt64, service String, version String, host String, kernel String, time DateTime,
 	period_ns UInt64, t_names Array(UInt64), t_name Array(UInt32), t_size Array(UInt32),
 	p_probe_ns Array(UInt64), p_error_ns Array(UInt64),
 	p_calls Array(UInt64), p_self_ns Array(UInt64), p_off_ns Array(UInt64),
@@ -67,7 +72,7 @@ CREATE TABLE IF NOT EXISTS profile_trees (
 -- and left: the running sum of 1 and -1 is the depth, that of hashes, added and taken away (~x + 1 is
 -- -x), the sum of a path's steps. It is a number by path_ids.c's formula; 11400714819323198485 is
 -- its DEPTH_FACTOR.
-CREATE MATERIALIZED VIEW IF NOT EXISTS profile_paths_in TO profile_paths AS
+CREATE MATERIALIZED VIEW profile_paths_in TO profile_paths AS
 WITH
 	arrayConcat(arrayMap(i -> 2 * i, arrayEnumerate(t_names)), arrayMap(i -> 2 * i + 3, t_name))
 		AS by_name,
@@ -93,7 +98,7 @@ SELECT id, service, version, host, kernel, time, period_ns,
 		arrayFilter((sum, depth) -> depth > 1, sums, depths)) AS p_path,
 	p_probe_ns, p_error_ns, p_calls, p_self_ns, p_off_ns, p_samples, p_sampled_ns, p_varied_ns,
 	p_burst_calls, p_calls_variance
-FROM profile_trees;
+FROM profile_trees WHERE t_only != 2;
 
 CREATE TABLE IF NOT EXISTS profile_functions (
 	id UInt64, service String, version String, host String, kernel String, time DateTime,
@@ -143,7 +148,10 @@ FROM path_trees ARRAY JOIN arrayMap(x -> x, sums) AS total, arrayMap(x -> x, ste
 WHERE fresh = 1;
 
 -- Of all hosts together. cpu_variance (ns^2) and calls_variance are of what is estimated: errors are
--- their roots. `profiles` is how many had the path.
+-- their roots. `profiles` is how many had the path. With its sums each profile adds a row of the
+-- service '(sent)', whose path is t_mark and whose calls and times are 0. An engine that dies may
+-- have written the sums and not `profile_paths`, or the other way round: proftrace looks for that
+-- row before it sends a profile again, so that sums have it once.
 CREATE TABLE IF NOT EXISTS path_minutes (
 	service String, version String, time DateTime, path UInt64,
 	profiles UInt64, calls UInt64, self_ns UInt64, off_ns UInt64, probe_ns UInt64,
@@ -151,10 +159,7 @@ CREATE TABLE IF NOT EXISTS path_minutes (
 	burst_calls UInt64, calls_variance UInt64
 ) ENGINE = SummingMergeTree PARTITION BY toDate(time) ORDER BY (service, version, time, path);
 
--- One that adds up profile_paths, as there was until proftrace sent trees, would count twice.
-DROP TABLE IF EXISTS path_minutes_in;
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS path_minutes_in TO path_minutes AS
+CREATE MATERIALIZED VIEW path_minutes_in TO path_minutes AS
 WITH
 	arrayConcat(arrayMap(i -> 2 * i, arrayEnumerate(t_names)), arrayMap(i -> 2 * i + 3, t_name))
 		AS by_name,
@@ -175,15 +180,24 @@ WITH
 		AS steps,
 	arrayFilter((sum, enter) -> enter > 0, arrayCumSum(arraySort((x, key) -> key, arrayConcat(steps,
 		arrayMap(x -> bitNot(x) + 1, steps)), walk)), enters) AS sums
-SELECT service, version, toStartOfMinute(profile_trees.time) AS time, path,
+SELECT if(number = 0, '(sent)', profile_trees.service) AS service,
+	if(number = 0, '', profile_trees.version) AS version,
+	toStartOfMinute(profile_trees.time) AS time, if(number = 0, t_mark, number) AS path,
 	toUInt64(1) AS profiles, calls, self_ns, off_ns, spent_ns AS probe_ns, error_ns,
 	samples, sampled_ns, toFloat64(varied_ns) * period_ns AS cpu_variance,
 	burst_calls, calls_variance
-FROM profile_trees ARRAY JOIN arrayMap(sum -> bitShiftRight(intHash64(sum), 16),
-		arrayFilter((sum, depth) -> depth > 1, sums, depths)) AS path,
-	p_calls AS calls, p_self_ns AS self_ns, p_off_ns AS off_ns,
-	p_probe_ns AS spent_ns, p_error_ns AS error_ns, p_samples AS samples, p_sampled_ns AS sampled_ns,
-	p_varied_ns AS varied_ns, p_burst_calls AS burst_calls, p_calls_variance AS calls_variance;
+FROM profile_trees ARRAY JOIN arrayPushBack(arrayMap(sum -> bitShiftRight(intHash64(sum), 16),
+		arrayFilter((sum, depth) -> depth > 1, sums, depths)), toUInt64(0)) AS number,
+	arrayPushBack(p_calls, toUInt64(0)) AS calls, arrayPushBack(p_self_ns, toUInt64(0)) AS self_ns,
+	arrayPushBack(p_off_ns, toUInt64(0)) AS off_ns,
+	arrayPushBack(p_probe_ns, toUInt64(0)) AS spent_ns,
+	arrayPushBack(p_error_ns, toUInt64(0)) AS error_ns,
+	arrayPushBack(p_samples, toUInt64(0)) AS samples,
+	arrayPushBack(p_sampled_ns, toUInt64(0)) AS sampled_ns,
+	arrayPushBack(p_varied_ns, toUInt64(0)) AS varied_ns,
+	arrayPushBack(p_burst_calls, toUInt64(0)) AS burst_calls,
+	arrayPushBack(p_calls_variance, toUInt64(0)) AS calls_variance
+WHERE t_only != 1 AND (number != 0 OR t_mark != 0);
 
 -- total_ns is with callees, of recursive calls the outermost; read minMerge(min_ns). `dropped`: so
 -- many profiles have given the function up for the budget.

@@ -59,6 +59,10 @@ class Server:
         shutil.chown(self.folder, NOBODY)
         self.start()
         self.ask("CREATE DATABASE fleet", database=None)
+        self.make_tables()
+
+    def make_tables(self):
+        """May be called again: what is stored stays."""
         with open(SCHEMA, encoding="ascii") as file:
             for statement in re.sub(r"--.*", "", file.read()).split(";"):
                 if statement.strip():

@@ -4,7 +4,8 @@
  * and paths are called is sent before a profile that needs it, once: the engine merges what is
  * there twice. The profile itself is a row of each of some tables, and their insertions have an id,
  * of which the engine runs one at a time. So if we do not know how far an earlier attempt has come,
- * we wait until the engine does not work on it any more, and then look.
+ * we wait until the engine does not work on it any more, and then look. One insertion may write two
+ * tables, the paths and their sums: an engine that dies between them has one of these alone.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -108,12 +109,18 @@ static enum receiver_result insert(struct receiver *r, const char *database, con
 				      columns)
 			     : NULL,
 		     rows, id);
-	/* ClickHouse's own message on a missing table is long. */
+	/* ClickHouse's own message on a missing table is long. It speaks of a column where the
+	 * tables are those of an older version. */
 	if (result != RECEIVER_SENT && strstr(receiver__error(r), "doesn't exist"))
 		receiver__fail(r, RECEIVER_LATER,
 			       "%s has no database %s, or not the tables of "
 			       "docs/fleet/clickhouse.sql in it",
 			       receiver__name(r), database);
+	else if (result != RECEIVER_SENT && strstr(receiver__error(r), "No such column"))
+		result = receiver__fail(r, RECEIVER_LATER,
+					"%s has tables of an older version in database %s: run "
+					"docs/fleet/clickhouse.sql in it once more",
+					receiver__name(r), database);
 	return result;
 }
 
@@ -196,6 +203,38 @@ static int is_there(struct receiver *r, const struct clickhouse *c, const struct
 	return cnt < 0 ? -1 : cnt > 0;
 }
 
+/* Whether the sums of paths have it: as above. */
+static int is_summed(struct receiver *r, const struct clickhouse *c, const struct shipment *s,
+		     enum receiver_result *result)
+{
+	int64_t cnt = ask_number(r,
+				 format("SELECT count() FROM %s.path_minutes WHERE service = "
+					"'(sent)' AND time = toStartOfMinute(toDateTime(%u)) AND "
+					"path = %" PRIu64,
+					c->database, profile_row__time(s), profile_row__mark(s)),
+				 result);
+
+	return cnt < 0 ? -1 : cnt > 0;
+}
+
+/* What is to be sent of a row: an enum row_lack, or negative if that cannot be told now. */
+static int find_lack(struct receiver *r, const struct clickhouse *c, const struct shipment *s,
+		     enum row_table table, enum receiver_result *result)
+{
+	int there, summed;
+
+	if (s->fresh)
+		return LACKS_BOTH;
+	there = summed = is_there(r, c, s, table, result);
+	if (there >= 0 && table == ROW_PATHS)
+		summed = is_summed(r, c, s, result);
+	if (there < 0 || summed < 0)
+		return -1;
+	if (there)
+		return summed ? LACKS_NOTHING : LACKS_SUMS;
+	return summed ? LACKS_ROW : LACKS_BOTH;
+}
+
 /* Whether the engine works on an earlier attempt: as above. */
 static int is_coming(struct receiver *r, const struct shipment *s, enum receiver_result *result)
 {
@@ -214,16 +253,12 @@ static int is_coming(struct receiver *r, const struct shipment *s, enum receiver
 
 static enum receiver_result send_row(struct receiver *r, const struct clickhouse *c,
 				     const struct shipment *s, enum row_table table,
-				     const struct profile *p, const struct path_ids *ids)
+				     const struct rows *row)
 {
 	char *columns = profile_row__columns(table);
-	struct rows row = {0};
-	enum receiver_result result;
+	enum receiver_result result =
+		insert(r, c->database, profile_row__sent_to(table), columns, row, s->id);
 
-	if (profile_row(s, table, p, ids, &row))
-		row.failed = true;
-	result = insert(r, c->database, profile_row__sent_to(table), columns, &row, s->id);
-	rows__free(&row);
 	free(columns);
 	return result;
 }
@@ -236,10 +271,15 @@ static enum receiver_result send_rows(struct receiver *r, const struct clickhous
 	enum receiver_result result = RECEIVER_SENT;
 
 	for (int table = 0; table < ROW_TABLES && result == RECEIVER_SENT; table++) {
-		int there = s->fresh ? 0 : is_there(r, c, s, table, &result);
+		struct rows row = {0};
+		int lack = find_lack(r, c, s, table, &result);
 
-		if (!there)
-			result = send_row(r, c, s, table, p, ids);
+		if (lack < 0 || lack == LACKS_NOTHING)
+			continue;
+		if (profile_row(s, table, lack, p, ids, &row))
+			row.failed = true;
+		result = send_row(r, c, s, table, &row);
+		rows__free(&row);
 	}
 	return result;
 }

@@ -18,6 +18,7 @@
 #include "fleet/path_tree.h"
 #include "fleet/row_binary.h"
 #include "record/reader.h"
+#include "util/hash.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -111,7 +112,7 @@ static void print_columns(FILE *out, enum row_table table)
 	fputs("id,service,version,host,kernel,time", out);
 	switch (table) {
 	case ROW_PATHS:
-		fputs(",period_ns,t_names,t_name,t_size,p_probe_ns,p_error_ns", out);
+		fputs(",t_only,t_mark,period_ns,t_names,t_name,t_size,p_probe_ns,p_error_ns", out);
 		print_names(out, of_paths, COUNT(of_paths));
 		break;
 	case ROW_FUNCTIONS:
@@ -260,6 +261,15 @@ uint32_t profile_row__time(const struct shipment *s)
 	return start > 0 && start < UINT32_MAX ? (uint32_t)start : 0;
 }
 
+uint64_t profile_row__mark(const struct shipment *s)
+{
+	uint64_t hash = hash__add(HASH_BEGIN, &s->id, sizeof(s->id));
+
+	/* With their NULs: so "a", "bc" and "ab", "c" differ. */
+	hash = hash__add(hash, s->service, strlen(s->service) + 1);
+	return hash__mix(hash__add(hash, s->host, strlen(s->host) + 1));
+}
+
 static void write_head(const struct shipment *s, struct rows *out)
 {
 	rows__u64(out, s->id);
@@ -351,8 +361,8 @@ static void write_latencies(const struct profile *p, const uint64_t *ids, struct
 		rows__u64(out, p->buckets[i].calls);
 }
 
-int profile_row(const struct shipment *s, enum row_table table, const struct profile *p,
-		const struct path_ids *ids, struct rows *out)
+int profile_row(const struct shipment *s, enum row_table table, enum row_lack lack,
+		const struct profile *p, const struct path_ids *ids, struct rows *out)
 {
 	uint32_t *order = calloc(p->functions_cnt + 1, sizeof(*order));
 	bool *dropped = calloc(p->functions_cnt + 1, sizeof(*dropped));
@@ -361,14 +371,17 @@ int profile_row(const struct shipment *s, enum row_table table, const struct pro
 	for (size_t i = 0; !err && i < p->drops_cnt; i++)
 		dropped[p->drops[i].function] = true;
 	write_head(s, out);
-	if (!err && table == ROW_PATHS)
+	if (!err && table == ROW_PATHS) {
+		rows__u8(out, lack);
+		rows__u64(out, profile_row__mark(s));
 		err = write_paths(p, ids, out);
-	else if (!err && table == ROW_FUNCTIONS)
+	} else if (!err && table == ROW_FUNCTIONS) {
 		write_functions(p, ids->functions, order, dropped, out);
-	else if (!err && table == ROW_LATENCIES)
+	} else if (!err && table == ROW_LATENCIES) {
 		write_latencies(p, ids->functions, out);
-	else if (!err)
+	} else if (!err) {
 		write_sums(p, out);
+	}
 	free(order);
 	free(dropped);
 	return out->failed ? -ENOMEM : err;

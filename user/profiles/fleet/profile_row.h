@@ -33,6 +33,14 @@ const char *profile_row__table(enum row_table table);
 /* The table that a row is sent to: that one, or one whose view writes to it. */
 const char *profile_row__sent_to(enum row_table table);
 
+/* Which of the tables that ROW_PATHS is for lack it: `profile_paths`, and `path_minutes`, which has
+ * its sums. The numbers are those of the column t_only. */
+enum row_lack { LACKS_BOTH, LACKS_ROW, LACKS_SUMS, LACKS_NOTHING };
+
+/* By that number `path_minutes` tells whether it has the sums of a profile: a hash of its id,
+ * service and host. */
+uint64_t profile_row__mark(const struct shipment *s);
+
 /* The columns of a row, with commas between them; paths_columns are of `path_trees`. */
 extern const char functions_columns[], paths_columns[];
 char *profile_row__columns(enum row_table table); /* NULL: no memory. The caller frees it. */
@@ -49,8 +57,8 @@ void paths_rows(const struct profile *p, const struct path_ids *ids, const struc
 uint32_t profile_row__time(const struct shipment *s);
 
 /* The row of the profile itself in a table; `p` is that of the shipment, its threads merged by
- * their kinds. Returns 0 or -ENOMEM. */
-int profile_row(const struct shipment *s, enum row_table table, const struct profile *p,
-		const struct path_ids *ids, struct rows *out);
+ * their kinds; `lack` is of ROW_PATHS alone. Returns 0 or -ENOMEM. */
+int profile_row(const struct shipment *s, enum row_table table, enum row_lack lack,
+		const struct profile *p, const struct path_ids *ids, struct rows *out);
 
 #endif

@@ -31,7 +31,8 @@ struct source {
 static const struct source minutes = {
 	.paths = "SELECT path, calls, self_ns, off_ns, probe_ns, error_ns, samples, sampled_ns, "
 		 "cpu_variance,"
-		 " burst_calls, calls_variance FROM #.path_minutes WHERE (@\n)",
+		 " burst_calls, calls_variance FROM #.path_minutes WHERE service <> '(sent)' AND"
+		 " (@\n)",
 	.functions = "SELECT function, min_ns, max_ns, dropped FROM #.function_minutes WHERE (@\n)",
 	.latencies = "SELECT function, bucket, calls FROM #.latency_minutes WHERE (@\n)",
 };
