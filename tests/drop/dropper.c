@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "attach/life.h"
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "attach/tracer.h"
 #include "calls/profile.h"
 #include "collect/collector.h"

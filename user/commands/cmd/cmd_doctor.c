@@ -11,7 +11,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "attach/tracer.h"
 #include "cli/options.h"
 #include "cmd/doctor_needs.h"

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "attach/life.h"
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "attach/tracer.h"
 #include "budget/controller.h"
 #include "budget/spare_strangers.h"

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "attach/tracer.h"
 #include "budget/call_cost.h"
 #include "budget/controller.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "attach/links/skeleton.h"
 #include "attach/tracer_inside.h"
 #include "util/array.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "attach/links/skeleton.h"
 #include "util/clock.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "attach/costs.h"
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "plan/exit_strategy.h"
 #include "plan/plan.h"
 #include "plan/plan_lines.h"

@@ -11,8 +11,8 @@
 
 #include "attach/group.h"
 #include "attach/grouping.h"
-#include "attach/links/link_holder.h"
 #include "attach/links/cpus/near.h"
+#include "attach/links/holder/link_holder.h"
 #include "plan/exit_strategy.h"
 #include "plan/object.h"
 #include "plan/plan.h"

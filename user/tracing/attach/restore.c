@@ -10,7 +10,7 @@
 #include "attach/group.h"
 #include "attach/grouping.h"
 #include "attach/groups.h"
-#include "attach/links/link_holder.h"
+#include "attach/links/holder/link_holder.h"
 #include "plan/plan.h"
 #include "target/target.h"
 

@@ -8,8 +8,8 @@
  * makes maps, as it alone has the privileges for that: nothing that strangers have made is parsed
  * in it.
  */
-#ifndef PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
-#define PROFTRACE_ATTACH_LINKS_LINK_HOLDER_H
+#ifndef PROFTRACE_ATTACH_LINKS_HOLDER_LINK_HOLDER_H
+#define PROFTRACE_ATTACH_LINKS_HOLDER_LINK_HOLDER_H
 
 #include <stdbool.h>
 
