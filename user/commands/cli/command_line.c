@@ -9,6 +9,8 @@
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/option_check.h"
+#include "cli/option_settle.h"
+#include "cli/option_suits.h"
 #include "cli/option_table.h"
 #include "cli/option_take.h"
 #include "cli/options.h"
@@ -121,9 +123,9 @@ static error_t parse_option(int key, char *arg, struct argp_state *state)
 		return 0;
 	default:
 		err = option_take(o, key, arg);
-		if (!err && o->verb == VERB_RECORD && option_check__is_of_sessions(key))
+		if (!err && o->verb == VERB_RECORD && option_suits__sessions(key))
 			return complain(o, RECORD_SESSIONS, option_table__name(key));
-		if (!err && !option_check__suits(o->verb, key))
+		if (!err && !option_suits__verb(o->verb, key))
 			return complain(o, "--%s does not go with %s; see proftrace --help",
 					option_table__name(key),
 					*verbs[o->verb].name ? verbs[o->verb].name : "live output");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Each option is offered where option_check__suits() takes it. What its value may be is read off
+ * Each option is offered where option_suits__verb() takes it. What its value may be is read off
  * the table as well: of "auto|always|never" one of these words, of FILE and PATH a file.
  */
 #include "cli/completion.h"
@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "cli/option_check.h"
+#include "cli/option_suits.h"
 #include "cli/option_table.h"
 #include "cli/verbs.h"
 #include "sink/sink.h"
@@ -92,7 +92,7 @@ static void per_verb(FILE *out, const char *begin, const char *end,
 		fprintf(out, "\t%s) options=%s", verb ? verbs[verb].name : "*", begin);
 		FOR_EACH_OPTION(a)
 		{
-			if (option_check__suits(verb, a->key) || a->group < 0)
+			if (option_suits__verb(verb, a->key) || a->group < 0)
 				print(out, a);
 		}
 		fprintf(out, "%s ;;\n", end);
@@ -222,19 +222,19 @@ static void print_zsh(FILE *out)
 /* Behind which verbs it may stand, as a condition. */
 static void fish_condition(FILE *out, const struct argp_option *a)
 {
-	bool live = option_check__suits(VERB_TRACE, a->key);
+	bool live = option_suits__verb(VERB_TRACE, a->key);
 	size_t cnt = 0;
 
 	FOR_EACH_VERB(v)
 	{
-		cnt += option_check__suits(v, a->key) != live;
+		cnt += option_suits__verb(v, a->key) != live;
 	}
 	if (!cnt || a->group < 0)
 		return;
 	fprintf(out, " -n '%s__fish_seen_subcommand_from", live ? "not " : "");
 	FOR_EACH_VERB(v)
 	{
-		if (option_check__suits(v, a->key) != live)
+		if (option_suits__verb(v, a->key) != live)
 			fprintf(out, " %s", verbs[v].name);
 	}
 	fputs("'", out);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/option_check.h"
+#include "cli/option_suits.h"
 #include "cli/option_table.h"
 #include "cli/verbs.h"
 #include "sink/sink.h"
@@ -22,7 +22,7 @@ static bool is_last(const struct argp_option *a)
 
 static bool takes(enum verb verb, const struct argp_option *a)
 {
-	return verb == VERB_TRACE || a->group < 0 || option_check__suits(verb, a->key);
+	return verb == VERB_TRACE || a->group < 0 || option_suits__verb(verb, a->key);
 }
 
 /* The help of -f: the table's text and the verb's own formats. `buf` has room for both. */

@@ -3,113 +3,16 @@
 
 #include <string.h>
 
+#include "cli/option_settle.h"
 #include "cli/option_table.h"
 #include "sink/sink.h"
 #include "util/log.h"
 
-/* In percent of the target's own CPU time. All functions of a program may be more than it bears;
- * who names functions wants them. */
-#define DEFAULT_MAX_OVERHEAD 5.0
-#define DEFAULT_SLOWEST	     10
-#define SLOW_FOLDER	     "proftrace-slow"
-#define SLO_WINDOW_NS	     1000000000ull
-#define SLO_MAX_SIZE	     (16ull << 20)
-#define LIVE_INTERVAL_NS     1000000000ull
-
-static bool is_of_fleets(int key)
-{
-	return key >= OPT_TO && key <= OPT_CA_FILE;
-}
-
-static bool suits_fleet(enum verb verb, int key)
-{
-	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
-
-	if (key == OPT_FROM || key == OPT_WHERE)
-		return reads;
-	if (key == OPT_CA_FILE)
-		return reads || verb == VERB_SEND;
-	return verb == VERB_SEND && (is_of_fleets(key) || option_check__is_of_sessions(key) ||
-				     key == OPT_MIN_TIME || key == 'q' || key == 'v');
-}
-
-static bool is_of_records(int key)
-{
-	return key == OPT_APPEND || key == OPT_MAX_SIZE || key == OPT_SLO ||
-	       key == OPT_SLO_WINDOW || key == OPT_ON_SLOW;
-}
-
-static bool suits_page(enum verb verb, int key)
-{
-	return (key != OPT_SERVE && key != OPT_NO_TOKEN) || verb == VERB_TRACE ||
-	       verb == VERB_RECORD;
-}
-
-bool option_check__suits(enum verb verb, int key)
-{
-	bool reads = verb == VERB_REPORT || verb == VERB_DIFF;
-
-	if (verb == VERB_DOCTOR)
-		return key == 'f' || key == 'q' || key == 'v';
-	if (verb == VERB_AGENT)
-		return key == OPT_CHECK || key == 'q' || key == 'v';
-	if (is_of_fleets(key) || verb == VERB_SEND)
-		return suits_fleet(verb, key);
-	if (is_of_records(key))
-		return verb == VERB_RECORD;
-	if (option_check__is_of_sessions(key))
-		return verb == VERB_TRACE || verb == VERB_REPORT ||
-		       (verb == VERB_TOP && key == OPT_SESSION);
-	switch (key) {
-	case OPT_CHECK:
-		return false;
-	case 'o':
-		return verb != VERB_TOP;
-	case 'F':
-	case 'N':
-	case 'D':
-	case 'q':
-	case 'v':
-		return true;
-	case OPT_ASSERT:
-		return verb == VERB_CHECK;
-	case OPT_RUN:
-		return reads || verb == VERB_CHECK;
-	case OPT_THREAD:
-	case OPT_RANGE:
-		return reads;
-	case OPT_PER_CALL:
-		return verb == VERB_DIFF;
-	case 'l':
-		return verb == VERB_TRACE;
-	case 'i':
-		return verb == VERB_TRACE || verb == VERB_TOP || verb == VERB_RECORD;
-	case 'A':
-	case OPT_CALLS:
-	case OPT_BUFFER_SIZE:
-	case OPT_LINES:
-		return !reads && verb != VERB_TOP;
-	case 'f':
-	case 'w':
-	case OPT_MIN_TIME:
-	case OPT_COLOR:
-	case OPT_NO_PAGER:
-		return verb != VERB_RECORD && verb != VERB_CHECK && verb != VERB_TOP;
-	case OPT_BY:
-	case OPT_REVERSE:
-	case OPT_HIST:
-	case OPT_PROCESS_FRAMES:
-	case OPT_THREAD_FRAMES:
-		return verb == VERB_TRACE || verb == VERB_REPORT;
-	default:
-		return suits_page(verb, key) && !reads;
-	}
-}
-
-bool option_check__is_of_sessions(int key)
-{
-	return key >= OPT_SESSION && key <= OPT_TRACE_ID;
-}
+#define DEFAULT_SLOWEST	 10
+#define SLOW_FOLDER	 "proftrace-slow"
+#define SLO_WINDOW_NS	 1000000000ull
+#define SLO_MAX_SIZE	 (16ull << 20)
+#define LIVE_INTERVAL_NS 1000000000ull
 
 /* Whether it says how functions are probed, which -a does not do. */
 static bool is_of_probes(int key)
@@ -352,48 +255,6 @@ static error_t check_unwinding(struct options *o)
 	return 0;
 }
 
-/* Who names functions wants them all: only without that is there a budget unless one is given. */
-static void settle_budget(struct options *o)
-{
-	o->filtered = (o->filters_cnt && !o->slos_cnt) || o->lines_cnt;
-	o->tells_overhead = o->max_overhead == OVERHEAD_NOT_GIVEN && o->filtered;
-	if (o->max_overhead == OVERHEAD_NOT_GIVEN)
-		o->max_overhead = o->filtered ? 0 : DEFAULT_MAX_OVERHEAD;
-	if (o->sample_hot && !(o->max_overhead > 0))
-		log_warn(
-			"--sample-hot is about functions that a budget drops, and there is none%s: "
-			"add --max-overhead 5",
-			o->filtered ? " with -F" : "");
-}
-
-/* Samples are part of what a budget buys: of single calls there are none, and under -x nobody knows
- * what processes have mapped. */
-static void settle_samples(struct options *o)
-{
-	bool fits = o->max_overhead > 0 && !o->calls && (!o->exec || o->chosen);
-
-	if (o->no_samples)
-		o->sample_rate = 0;
-	else if (o->sample_rate == SAMPLE_RATE_NOT_GIVEN) {
-		o->sample_rate = fits ? SAMPLE_RATE_DEFAULT : 0;
-		o->samples_by_budget = true;
-	}
-}
-
-#define MAX_PATHS	(1u << 20)
-#define MAX_PATHS_SHORT (1u << 18)
-#define SHORT_NS	60000000000ull
-
-/* The kernel clears the memory of all paths as a run begins, which takes 30 ms. A run that is over
- * within a minute and has a budget does not come to know a quarter as many. */
-static void settle_paths(struct options *o)
-{
-	bool is_short = o->duration_ns && o->duration_ns <= SHORT_NS && o->max_overhead > 0;
-
-	if (!o->max_paths)
-		o->max_paths = is_short && o->chosen && !o->calls ? MAX_PATHS_SHORT : MAX_PATHS;
-}
-
 static error_t check_fleet(struct options *o)
 {
 	const size_t wheres = o->verb == VERB_DIFF ? 2 : 1;
@@ -503,8 +364,6 @@ error_t option_check__all(struct options *o)
 		return err;
 	if (reads(o) && !o->inputs_cnt && !o->from)
 		o->inputs[o->inputs_cnt++] = RECORDING;
-	settle_budget(o);
-	settle_samples(o);
-	settle_paths(o);
+	option_settle__all(o);
 	return 0;
 }
