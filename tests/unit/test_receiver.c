@@ -15,7 +15,7 @@
 #include "record/writer.h"
 #include "util/clock.h"
 
-#define REQUESTS 12
+#define REQUESTS 14
 
 struct server {
 	int fd;
@@ -161,12 +161,20 @@ static void expect(struct server s, enum receiver_result expected, const char *e
 static void test_sent(void **state)
 {
 	/* Whether it is at work, whether it is there, functions, paths, four tables: of each
-	 * whether it has it, and the row. */
-	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, OK, EMPTY, OK, EMPTY, OK, EMPTY,
-					   OK, EMPTY}},
+	 * whether it has it (of paths also whether their sums have), and the row. */
+	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, OK, OK, EMPTY, OK, EMPTY, OK,
+					   EMPTY, OK, EMPTY}},
 	       RECEIVER_SENT, "");
 	/* The last attempt came as far as to two of them. */
-	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, ONE, ONE, OK, EMPTY, OK, EMPTY}},
+	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, ONE, ONE, ONE, OK, EMPTY, OK,
+					   EMPTY}},
+	       RECEIVER_SENT, "");
+	/* It came as far as to the sums of paths, or to paths and not to their sums. */
+	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, OK, ONE, EMPTY, ONE, ONE, OK,
+					   EMPTY}},
+	       RECEIVER_SENT, "");
+	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, ONE, OK, EMPTY, ONE, ONE, OK,
+					   EMPTY}},
 	       RECEIVER_SENT, "");
 	/* The profile is there already. */
 	expect((struct server){.answers = {OK, ONE}}, RECEIVER_SENT, "");
