@@ -195,6 +195,15 @@ class List(harness.TestCase):
         self.assertNotIn("COUNT", done.stdout, "-l runs nothing")
         self.assertEqual(sites(json.loads(done.stdout)), by_file)
 
+    def test_what_functions_are_known_by(self):
+        """-v tells by which tables: those of a program, and what is left in a copy without them."""
+        path, bare = program("calc-pie"), self.path("bare")
+        subprocess.run(["strip", "-o", bare, path], check=True)
+        for file, tables in ((path, r"\.symtab( \+ \.dynsym)?"), (bare, r"(\.dynsym \+ )?\.eh_frame")):
+            done = self.run_proftrace("-v", "-l", "-x", file)
+            self.assertEqual(done.status, 0, str(done))
+            self.assertRegex(done.stderr, rf"{file}: functions are known by {tables}\n")
+
     def test_filtered(self):
         plan = self.plan("-F", "cube", "-x", program("calc-pie"))
         self.assertEqual([function["name"] for function in plan["functions"]], ["cube"])

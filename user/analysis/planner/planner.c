@@ -163,6 +163,9 @@ static int plan_one(const struct planning *all, uint32_t index)
 		pn.proofs = NULL;
 	obj->root = pn.target->objects[index].root;
 	err = symtab__load(obj->img, obj->root, &obj->tab);
+	if (!err && *symtab__source(obj->tab))
+		log_debug("%s: functions are known by %s", elf_image__label(obj->img),
+			  symtab__source(obj->tab));
 	if (!err)
 		err = plan_object__look_at_nameless(obj);
 	if (!err && !obj->instrumented)

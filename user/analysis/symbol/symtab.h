@@ -34,8 +34,8 @@ size_t symtab__count(const struct symtab *tab);
  * the file's strings. */
 size_t symtab__unreadable(const struct symtab *tab);
 const struct symbol *symtab__at(const struct symtab *tab, size_t index);
-/* The sources of the names, for messages: ".symtab", ".dynsym", "/usr/lib/debug/...", joined by " +
- * "; "" if there are none. */
+/* What tells of the functions, for messages: ".symtab", ".dynsym", "/usr/lib/debug/...", joined by
+ * " + "; "" if nothing does. */
 const char *symtab__source(const struct symtab *tab);
 
 #endif
