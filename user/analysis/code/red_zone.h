@@ -20,11 +20,11 @@ struct red_zone_proof {
 
 /*
  * Looks at the machine code of a whole function; `split` if parts of it lie elsewhere.
- * It proves that the red zone is not used, if
- * - it calls: compilers give a red zone to leaves alone. Calls of profiling hooks, before anything
- *   else has been done, say nothing;
- * - or all of it can be decoded, and nothing reads or writes below the stack pointer: no address
- *   is made of it but by pushes, pops and non-negative distances.
+ * The red zone is not used for certain, if
+ * - the function calls another one: compilers give a red zone to leaves alone. Calls of profiling
+ *   hooks (mcount), before anything else has been done, say nothing;
+ * - or all of its code can be decoded, and nothing reads or writes below the stack pointer: no
+ *   address is made of the stack pointer but by pushes, pops and non-negative distances.
  */
 struct red_zone_proof red_zone__prove(const struct arch *arch, const uint8_t *code, size_t size,
 				      bool split);

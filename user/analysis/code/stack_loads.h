@@ -11,8 +11,8 @@ struct arch;
 struct eh_frame;
 struct elf_image;
 
-/* Whether there is some among these bytes, which are a function's if `is_code`; else they may be
- * code without unwind tables, or data. */
+/* Whether these bytes have such code: they are a function's if `is_code`; else they may be code
+ * without unwind tables, or data. */
 bool stack_loads__in(const struct arch *arch, const uint8_t *bytes, size_t size, bool is_code);
 
 /* Whether there is some in the object, whose unwind tables are `eh` (NULL: none); true as well if

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Exits that are seen a few instructions before the `ret`. The kernel single-steps a `ret`, which
- * costs ten times as much as a branch, that it emulates. For most of them each way there passes a
+ * costs ten times as much as a branch, which the kernel emulates. Each way to most `ret`s passes a
  * branch behind the last call, for instance
  *
  *	call	work

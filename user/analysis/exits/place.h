@@ -22,11 +22,13 @@ struct place {
 	int32_t saved; /* where the caller's rbp has been put; 0: nowhere */
 	int32_t times; /* a number in the register that counts repetitions; or PLACE_UNKNOWN */
 	int32_t limit; /* the stack pointer has just been compared with this; or PLACE_UNKNOWN */
-	int32_t floor; /* moved: `depth` when it was, of what is given back behind that */
-	uint32_t call; /* behind which this runs, as far as is known; 0: none */
-	bool known;    /* control comes here */
-	bool queued;   /* control is to be followed from here on */
-	bool moved;    /* the stack pointer is lower than `depth`, nobody knows how much */
+	/* If `moved`: `depth` at the last move by an unknown number of bytes, below which `depth`
+	 * does not fall: what was pushed since may be popped, what was pushed before may not. */
+	int32_t floor;
+	uint32_t call;	    /* behind which this runs, as far as is known; 0: none */
+	bool known;	    /* control comes here */
+	bool queued;	    /* control is to be followed from here on */
+	bool moved;	    /* the stack pointer is lower than `depth`, nobody knows how much */
 	bool callers_frame; /* rbp is what the caller left in it */
 };
 

@@ -5,7 +5,7 @@
  * lock on the file itself, a read lock far beyond its end, which needs no more than that the file
  * can be read, and hinders nobody else. It goes with the last descriptor that was made of the one
  * it was taken by, so also if the run is killed. Anybody who can read the file can lock it so, too:
- * then there are no return probes, no more.
+ * the only harm is that proftrace uses no return probes then.
  */
 #ifndef PROFTRACE_PLANNER_RETURN_CLAIM_H
 #define PROFTRACE_PLANNER_RETURN_CLAIM_H

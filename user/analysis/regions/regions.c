@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What can be a site of a region is gathered from an object's notes and symbols, named, and sorted
- * by name; what has one name is one region.
+ * Places in an object's code where a region may begin or end are gathered from its notes and
+ * symbols, named, and sorted by name; places of one name are one region.
  */
 #include "regions/regions.h"
 
