@@ -15,8 +15,7 @@
 
 #include "attach/costs.h"
 
-#define MAX_COST   1000000 /* ns; nothing is that dear */
-#define MAX_SPREAD 0.1	   /* worse measurements are not kept */
+#define MAX_COST 1000000 /* ns; nothing is that dear */
 
 /* The key that figures are kept by: this boot, this program, this way to attach. */
 static bool make_key(const char *programs, char *key, size_t size)
@@ -63,7 +62,7 @@ static bool read_costs(FILE *f, const char *key, struct probe_costs *out)
 	if (fscanf(f, "%lf %lf %lf", &out->spread, &out->cold_gain, &out->burden) != 3 ||
 	    !(out->burden >= 1 && out->burden < MAX_COST) ||
 	    !(out->cold_gain >= 0 && out->cold_gain < MAX_COST) ||
-	    !(out->spread >= 0 && out->spread <= MAX_SPREAD))
+	    !(out->spread >= 0 && out->spread <= CACHE_MAX_SPREAD))
 		return false;
 	for (int i = 0; i < WIRE_COST_CLASSES; i++) {
 		int64_t inside_ns, outside_ns; /* wide, as numbers that do not fit are cut */
@@ -117,7 +116,7 @@ void cache__write(const char *directory, const char *programs, const struct prob
 	FILE *f;
 	int fd;
 
-	if (costs->spread > MAX_SPREAD || !make_key(programs, key, sizeof(key)) ||
+	if (costs->spread > CACHE_MAX_SPREAD || !make_key(programs, key, sizeof(key)) ||
 	    !make_path(directory, programs, path) || (mkdir(directory, 0755) && errno != EEXIST))
 		return;
 	snprintf(new, sizeof(new), "%s.XXXXXX", path);

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#define CACHE_MAX_SPREAD 0.1 /* figures that are more uncertain are not kept */
+
 struct probe_costs;
 
 /* `programs` names what was measured: a backend, and what its programs do at calls. False, with
@@ -12,8 +14,8 @@ struct probe_costs;
  * can have written is believed. */
 bool cache__read(const char *directory, const char *programs, struct probe_costs *out);
 
-/* Makes the directory if need be, but not its parents. Where that cannot be, or the figures are too
- * uncertain, it is measured again the next time. */
+/* Makes the directory if need be, but not its parents. Where that cannot be, or the figures are
+ * more uncertain than CACHE_MAX_SPREAD, it is measured again the next time. */
 void cache__write(const char *directory, const char *programs, const struct probe_costs *costs);
 
 #endif

@@ -3,7 +3,8 @@
  * Each function is called in rounds, which take turns, so that what disturbs the machine for a
  * while disturbs few rounds of each; medians are taken over rounds. What a round takes as a whole
  * is measured by the child, in CPU time; the part inside the calls is what our programs have
- * recorded as their time, as the functions themselves do nothing.
+ * recorded as their time, as the functions themselves do nothing. Where the rounds differ too much,
+ * as on a busy machine, there are more of them.
  *
  * A call's cost is that of its entry plus that of its exit. Entries are measured with return
  * probes, exits behind a push; what only an entry costs shows where no exit is seen.
@@ -39,6 +40,7 @@
 #define CACHE "/run/proftrace"
 
 #define ROUNDS	    11
+#define MOST_ROUNDS (4 * ROUNDS)
 #define BARE_ROUNDS 5  /* without probes */
 #define CALLS	    50 /* a round; 50 us, so few rounds are disturbed by the machine's clock */
 #define SLOW_CALLS  10 /* of functions that are single-stepped */
@@ -118,7 +120,8 @@ struct calibration {
 	struct tracer *tr;
 	struct collector *c;
 	struct function_usage usage[FUNCTIONS];
-	struct measure rounds[FUNCTIONS][ROUNDS];
+	struct measure rounds[FUNCTIONS][MOST_ROUNDS];
+	int rounds_cnt;		   /* but for SYSTEM_CALL, which has ROUNDS */
 	double bare_ns[FUNCTIONS]; /* of a call without probes */
 	pid_t child;
 	int socket;
@@ -315,16 +318,55 @@ static int measure_round(struct calibration *cal, int function, struct measure *
 	return calls ? 0 : -ENODATA;
 }
 
-static int measure_all(struct calibration *cal)
+/* The median over the rounds; *spread is half the distance between the quartiles. */
+static double median(const struct measure *rounds, int cnt, bool inside, double *spread)
 {
-	int err = 0;
+	double sorted[MOST_ROUNDS];
 
-	/* The first one warms up, and has the nops become calls. */
-	for (int round = -1; !err && round < ROUNDS; round++) {
+	for (int i = 0; i < cnt; i++)
+		sorted[i] = inside ? rounds[i].inside_ns : rounds[i].whole_ns;
+	qsort(sorted, cnt, sizeof(*sorted), compare_doubles);
+	*spread = (sorted[3 * cnt / 4] - sorted[cnt / 4]) / 2;
+	return sorted[cnt / 2];
+}
+
+/* How uncertain the figures are, as a part of them: by how much rounds differ. The median of four
+ * times as many rounds is twice as certain. */
+static double spread_of(const struct calibration *cal)
+{
+	double most = 0, spread;
+
+	for (int f = 0; f < TURN_B; f++) {
+		double whole_ns = median(cal->rounds[f], cal->rounds_cnt, false, &spread);
+
+		if (!rides_along(cal, f) && whole_ns > 0 && spread / whole_ns > most)
+			most = spread / whole_ns;
+	}
+	most *= sqrt((double)ROUNDS / cal->rounds_cnt);
+	return most > MIN_SPREAD ? most : MIN_SPREAD;
+}
+
+/* Each function once in each of ROUNDS more rounds; `warm_up`: once more before them. */
+static int measure_rounds(struct calibration *cal, bool warm_up)
+{
+	int err = 0, done = cal->rounds_cnt;
+
+	for (int round = done - warm_up; !err && round < done + ROUNDS; round++) {
 		for (int f = 0; !err && f < FUNCTIONS; f++)
 			if (!rides_along(cal, f))
 				err = measure_round(cal, f, &cal->rounds[f][round < 0 ? 0 : round]);
 	}
+	cal->rounds_cnt += ROUNDS;
+	return err;
+}
+
+static int measure_all(struct calibration *cal)
+{
+	/* The first call has the nops become calls. */
+	int err = measure_rounds(cal, true);
+
+	while (!err && spread_of(cal) > CACHE_MAX_SPREAD && cal->rounds_cnt < MOST_ROUNDS)
+		err = measure_rounds(cal, false);
 	return err;
 }
 
@@ -444,18 +486,6 @@ static int attach(const struct calibration *cal)
 	return err;
 }
 
-/* The median over the rounds; *spread is half the distance between the quartiles. */
-static double median(const struct measure rounds[ROUNDS], bool inside, double *spread)
-{
-	double sorted[ROUNDS];
-
-	for (int i = 0; i < ROUNDS; i++)
-		sorted[i] = inside ? rounds[i].inside_ns : rounds[i].whole_ns;
-	qsort(sorted, ROUNDS, sizeof(*sorted), compare_doubles);
-	*spread = (sorted[3 * ROUNDS / 4] - sorted[ROUNDS / 4]) / 2;
-	return sorted[ROUNDS / 2];
-}
-
 static uint32_t at_least_0(double ns)
 {
 	return ns > 0 && ns < 1e6 ? (uint32_t)(ns + 0.5) : 0;
@@ -495,8 +525,8 @@ static void evaluate_cold(const struct calibration *cal, const struct measure *m
 
 static void evaluate_system_calls(const struct calibration *cal, struct probe_costs *out)
 {
-	double spread, whole_ns = median(cal->rounds[SYSTEM_CALL], false, &spread);
-	double inside_ns = median(cal->rounds[SYSTEM_CALL], true, &spread);
+	double spread, whole_ns = median(cal->rounds[SYSTEM_CALL], ROUNDS, false, &spread);
+	double inside_ns = median(cal->rounds[SYSTEM_CALL], ROUNDS, true, &spread);
 
 	if (inside_ns > whole_ns)
 		inside_ns = whole_ns;
@@ -513,14 +543,12 @@ static void evaluate(const struct calibration *cal, struct probe_costs *out)
 	const struct wire_cost *called;
 	double spread, ignored;
 
-	out->spread = MIN_SPREAD;
+	out->spread = spread_of(cal);
 	for (int f = 0; f < FUNCTIONS; f++) {
 		if (rides_along(cal, f))
 			continue;
-		m[f].whole_ns = median(cal->rounds[f], false, &spread);
-		m[f].inside_ns = median(cal->rounds[f], true, &ignored);
-		if (f < TURN_B && m[f].whole_ns > 0 && spread / m[f].whole_ns > out->spread)
-			out->spread = spread / m[f].whole_ns;
+		m[f].whole_ns = median(cal->rounds[f], cal->rounds_cnt, false, &spread);
+		m[f].inside_ns = median(cal->rounds[f], cal->rounds_cnt, true, &ignored);
 		log_debug("calibration: function %d: %.0f ns, %.0f of it inside, spread %.0f", f,
 			  m[f].whole_ns, m[f].inside_ns, spread);
 	}
@@ -631,6 +659,7 @@ int calibrate__run(struct tracer *tr, struct collector *c, struct probe_costs *o
 	}
 	collector__reset(c);
 	free(cal);
-	log_debug("calibration: took %.0f ms", (now_ns() - began) / 1e6);
+	log_debug("calibration: took %.0f ms, uncertain by %.1f%%", (now_ns() - began) / 1e6,
+		  100 * out->spread);
 	return err;
 }
