@@ -15,7 +15,7 @@
 #include "util/search.h"
 
 #define LONG_WAIT_NS	3000000000ull  /* planning the largest libraries takes a tenth of that */
-#define COMMAND_WAIT_NS 10000000000ull /* on a machine with a load of 30 planning took 5 s */
+#define COMMAND_WAIT_NS 60000000000ull /* on a machine with a load of 25 planning took 10 s */
 #define BRIEF_WAIT_NS	100000000ull   /* a look takes 2 ms, to give up return probes some 20 */
 #define WINDOW		1024	       /* how far events may be out of order */
 #define EVENTS_MAX	64	       /* dealt with at a time */
