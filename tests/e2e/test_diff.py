@@ -80,7 +80,11 @@ class Diff(harness.TestCase):
         self.assertEqual(first["name"], "uneven")
         self.assertFalse(first["noise"])
         self.assertGreaterEqual(first["change_ns"], 0.9 * 200 * 2_000_000)
-        self.assertGreater(first["change_percent"], 100)
+        # Nothing may be left of the fast run's time once the cost of probes is taken out.
+        if first["old"]["cpu_self_ns"]:
+            self.assertGreater(first["change_percent"], 100)
+        else:
+            self.assertIsNone(first["change_percent"])
         self.assertEqual((first["calls_change"], first["calls_noise"]), (0, True))
         path = max(document["paths"], key=lambda row: row["change_ns"])
         self.assertEqual(path["path"], ["main", "run", "uneven"])
@@ -173,14 +177,30 @@ class Diff(harness.TestCase):
         self.assertRegex(self.verdict("-w", "cpu", old, new),
                          r"^slower by [0-9.]+ ms \(\+[23]\d\.\d%\): uneven \+[0-9.]+ ms; all functions have been")
 
+    def record_sampled(self):
+        """Two runs of `sampled` that took the same CPU time for the same work, and one that took
+        twice as much for twice as much, within a tenth, by the program's own account: where others
+        use the processor's caches and pipelines, or the host stops the machine, they take another
+        one. That there are some 100 samples of `much` makes a third of its time chance."""
+        runs = []
+        for name, times in (("once", 600), ("again", 600), ("twice", 1200)) * 30:
+            out = self.path(f"{name}{len(runs)}")
+            done = self.verb("record", *UNLIMITED, "--sample-rate", "997", "-F", "outer", "-F", "reader",
+                             "-o", out, "--", program("sampled"), times)
+            self.assertEqual(done.status, 0, str(done))
+            runs.append((out, times, {place: us / times for place, us in done.numbers("CPU").items()}))
+            for three in itertools.permutations(runs, 3):
+                if [times for _, times, _ in three] == [600, 600, 1200] and all(
+                        max(us[place] for _, _, us in three) < 1.1 * min(us[place] for _, _, us in three)
+                        for place in ("outer", "alone")):
+                    return [out for out, _, _ in three]
+        raise AssertionError(f"the same work takes another time over and over: {runs}")
+
     @harness.alone("compares what two runs cost, which another test would change amid one of them")
     def test_estimates(self):
         """The same program twice, and one with twice as much work: most times are known from
         samples alone."""
-        once, again, twice = (
-            self.record(name, program("sampled"), times,
-                        options=("--sample-rate", "997", "-F", "outer", "-F", "reader"))
-            for name, times in (("once", "600"), ("again", "600"), ("twice", "1200")))
+        once, again, twice = self.record_sampled()
         document = self.json("-w", "cpu", once, again)
         # Functions that read memory, as read_zero(), take as long as other processes let them.
         changed = [row["name"] for row in document["functions"]
@@ -272,7 +292,7 @@ class Diff(harness.TestCase):
             for row in document["paths"]
             if any(row[run] and row[run]["self_ns"] for run in ("old", "new"))})
         done = subprocess.run(["perl", FLAMEGRAPH, "--minwidth", "0"], input=folded.encode(),
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, check=False)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=harness.TIMEOUT, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         frames = dict(re.findall(r"<title>(\w+) \([0-9,]+ samples, [0-9.]+%; ([+-][0-9.]+)%\)</title>",
                                  done.stdout.decode()))

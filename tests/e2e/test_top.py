@@ -169,7 +169,8 @@ class Top(harness.TestCase):
         self.press("p")
         self.wait_for("OFF")
         self.press("p")
-        self.wait_for("switched on at")
+        # A message says so, until the next one: what stays is that the mark is gone.
+        self.wait_for(r"(?m)^PID \d+ (?!.*OFF)")
         self.press(" ")
         self.wait_for("FROZEN")
         self.quit()

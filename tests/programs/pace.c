@@ -6,7 +6,6 @@
  * as "BEYOND us 400", says how much more CPU time than MS * TIMES all of this took: more than a few
  * milliseconds if the machine itself was stopped meanwhile.
  */
-#include <time.h>
 #include "target.h"
 
 static unsigned long even_cnt, uneven_cnt;
@@ -18,20 +17,12 @@ TRACED void even(void)
 		;
 }
 
-static inline __attribute__((always_inline)) unsigned long cpu_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * 1000000000ul + t.tv_nsec;
-}
-
 TRACED void uneven(unsigned long ns)
 {
-	unsigned long start = cpu_ns();
+	unsigned long start = target_cpu_ns();
 
 	uneven_cnt++;
-	while (cpu_ns() - start < ns)
+	while (target_cpu_ns() - start < ns)
 		;
 	even();
 }
@@ -65,11 +56,11 @@ int main(int argc, char **argv)
 	unsigned long times = target_arg(argc, argv, 2, 20);
 	unsigned long rarely = target_arg(argc, argv, 3, 1);
 
-	unsigned long start = cpu_ns();
+	unsigned long start = target_cpu_ns();
 
 	run(ns, times, rarely);
 
-	unsigned long beyond_us = (cpu_ns() - start - ns * times) / 1000;
+	unsigned long beyond_us = (target_cpu_ns() - start - ns * times) / 1000;
 
 	target_count("even", even_cnt);
 	target_count("uneven", uneven_cnt);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * requests [THREADS [REQUESTS [TASKS]]]: a server of THREADS threads, each of which handles REQUESTS
- * requests, one in ten of which is slow. Each request submits TASKS tasks to a pool of four workers,
+ * requests [THREADS [REQUESTS [TASKS [SLOW_US]]]]: a server of THREADS threads, each of which handles
+ * REQUESTS requests, one in ten of which sleeps for SLOW_US (1000). Each request submits TASKS tasks to a pool of four workers,
  * and does not wait for them; each tenth task submits one more. Says of each request, "REQUEST tid
  * INNER OUTER TASKS" in each thread's order, how long it took at least (as seen from inside of its
  * functions) and at most (from outside) until the last of its tasks had ended.
@@ -37,7 +37,7 @@ struct server {
 	struct request *requests;
 };
 
-static unsigned long threads, requests, tasks;
+static unsigned long threads, requests, tasks, slow_us;
 static struct task *all_tasks;
 static uint64_t tasks_cnt, tasks_done;
 static struct task *first, **last = &first;
@@ -90,7 +90,7 @@ TRACED void parse(struct request *r)
 TRACED void look_up(struct request *r)
 {
 	if (r->slow)
-		usleep(1000);
+		usleep(slow_us);
 	spin(300);
 }
 
@@ -192,6 +192,7 @@ int main(int argc, char **argv)
 	threads = target_arg(argc, argv, 1, 8);
 	requests = target_arg(argc, argv, 2, 100);
 	tasks = target_arg(argc, argv, 3, 0);
+	slow_us = target_arg(argc, argv, 4, 1000);
 	servers = calloc(threads, sizeof(*servers));
 	all_tasks = calloc(threads * requests * tasks * 2 + 1, sizeof(*all_tasks));
 	for (int i = 0; i < WORKERS; i++)

@@ -85,6 +85,15 @@ static inline unsigned long target_now_ns(void)
 	return now.tv_sec * 1000000000ul + now.tv_nsec;
 }
 
+/* The CPU time that the calling thread has had, in ns. */
+static inline __attribute__((always_inline)) unsigned long target_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ul + now.tv_nsec;
+}
+
 static inline void target_count(const char *name, unsigned long count)
 {
 	printf("COUNT %s %lu\n", name, count);
