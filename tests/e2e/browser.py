@@ -104,4 +104,4 @@ class Browser:
     def wait(self, condition):
         """Waits for a condition that the page fulfils in its own time. Returns the condition's last
         value."""
-        return poll(condition, timeout=20)
+        return poll(condition)

@@ -13,6 +13,8 @@ import os
 import struct
 import subprocess
 
+import harness
+
 # Makes two runs of one program alike: fixed addresses (addresses are hashed), fixed hash seeds, and
 # the same environment (every variable is copied): see environment().
 FIXED = ["setarch", "-R"]
@@ -32,7 +34,7 @@ def environment(cwd=None):
     """The environment of a program that run() starts in `cwd`. Valgrind adds variables to it, for
     one an LD_PRELOAD of a library that does nothing by itself."""
     done = subprocess.run(["valgrind", "-q", "--tool=none", "env", "-0"], stdout=subprocess.PIPE,
-                          cwd=cwd, env=ENVIRONMENT, timeout=60, check=True)
+                          cwd=cwd, env=ENVIRONMENT, timeout=harness.TIMEOUT, check=True)
     return dict(line.split("=", 1) for line in done.stdout.decode().split("\0") if line)
 
 
@@ -81,7 +83,7 @@ def parse(lines):
     return calls
 
 
-def run(argv, out, stdin=None, cwd=None, timeout=300):
+def run(argv, out, stdin=None, cwd=None, timeout=harness.TIMEOUT):
     """Runs `argv` under callgrind. Returns its stdout and {real path: {file offset: calls}}."""
     command = [*FIXED, "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={out}",
                "--dump-instr=yes", "--dump-line=no", "--compress-pos=no", "--compress-strings=no",

@@ -78,7 +78,7 @@ class Server:
                                        stdin=subprocess.DEVNULL, cwd=self.folder, user=NOBODY,
                                        group=NOBODY, extra_groups=[])
         self.test.processes.append(self.process)
-        if not harness.poll(self.answers, 60):
+        if not harness.poll(self.answers):
             raise AssertionError(f"no answer: {self.process.stderr.text()}")
 
     def answers(self):

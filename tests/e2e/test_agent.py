@@ -94,7 +94,7 @@ class Agent(harness.TestCase):
         return sum(self.counted[path] for path in paths)
 
     def wait_outer(self, count):
-        harness.poll(lambda: self.outer() >= count, 60, 0.2)
+        harness.poll(lambda: self.outer() >= count, interval=0.2)
         self.assertEqual(self.outer(), count)
 
     def wait_recording(self, target):
@@ -122,7 +122,7 @@ class Agent(harness.TestCase):
             return any(pid == target.pid != tid for pid, tid in self.seen - before)
 
         target.step("threads 1")
-        self.assertTrue(harness.poll(recorded, 60, 0.1))
+        self.assertTrue(harness.poll(recorded, interval=0.1))
 
     def end(self, agent):
         agent.signal(signal.SIGTERM)
@@ -189,7 +189,7 @@ class Records(Agent):
         self.write("max-paths = 32768\n")
         agent.signal(signal.SIGHUP)
         harness.poll(lambda: len(self.children(agent.pid)) == 1 and
-                     self.children(agent.pid) != recorder, 60, 0.05)
+                     self.children(agent.pid) != recorder, interval=0.05)
         self.assertNotEqual(self.children(agent.pid), recorder)
         target.step("5")
         self.end(agent)
@@ -301,17 +301,17 @@ class Sends(Agent):
         return dict(zip(words[::2], map(int, words[1::2])))
 
     def wait_sent(self, count):
-        self.assertTrue(harness.poll(lambda: self.sent()["sent"] >= count, 90, 0.1), self.sent())
+        self.assertTrue(harness.poll(lambda: self.sent()["sent"] >= count, interval=0.1), self.sent())
 
     def wait_all_sent(self):
-        self.assertTrue(harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), 90, 0.1),
+        self.assertTrue(harness.poll(lambda: self.sent()["sent"] >= len(self.recordings()), interval=0.1),
                         self.sent())
 
     def record_more(self, target):
         """Waits until three more calls of the target are in a new recording."""
         cnt = len(self.recordings())
         target.step("3")
-        self.assertTrue(harness.poll(lambda: len(self.recordings()) > cnt, 30, 0.05))
+        self.assertTrue(harness.poll(lambda: len(self.recordings()) > cnt, interval=0.05))
 
     def write_receiver(self, port, more=""):
         self.write(f"[receiver r]\nurl = pyroscope+http://127.0.0.1:{port}\n{more}")
@@ -337,7 +337,7 @@ class Sends(Agent):
         got = receiver.got
         receiver = Receiver(port)
         self.addCleanup(receiver.close)
-        self.assertTrue(harness.poll(lambda: "takes recordings again" in agent.stderr.text(), 60))
+        self.assertTrue(harness.poll(lambda: "takes recordings again" in agent.stderr.text()))
         target.finish()
         self.wait_all_sent()
         self.end(agent)
@@ -359,7 +359,7 @@ class Sends(Agent):
             family = self.children(agent.pid)
             os.kill(agent.pid, signal.SIGKILL)
             agent.finish()
-            harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family), 30)
+            harness.poll(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in family))
         agent = self.began(self.agent())
         target.finish()
         self.wait_all_sent()

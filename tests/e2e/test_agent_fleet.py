@@ -26,7 +26,7 @@ class Fleet(test_agent.Agent):
 
     def wait_sent(self, receiver):
         """Until it has all that is recorded."""
-        harness.poll(lambda: self.place(receiver)["sent"] >= len(self.recordings()), 120, 0.1)
+        harness.poll(lambda: self.place(receiver)["sent"] >= len(self.recordings()), interval=0.1)
         place = self.place(receiver)
         self.assertEqual((place["sent"], place["refused"], place["missed"]),
                          (len(self.recordings()), 0, 0))
@@ -35,7 +35,7 @@ class Fleet(test_agent.Agent):
         def left():
             return [pid for pid in pids if os.path.exists(f"/proc/{pid}")]
 
-        harness.poll(lambda: not left(), 30)
+        harness.poll(lambda: not left())
         self.assertEqual(left(), [], "these processes go on")
 
 
@@ -91,7 +91,7 @@ class ToClickHouse(Fleet):
         self.server.kill()
         made = len(self.recordings())
         target.step("3")
-        harness.poll(lambda: len(self.recordings()) > made, 60, 0.05)
+        harness.poll(lambda: len(self.recordings()) > made, interval=0.05)
         self.assertTrue(agent.stderr.wait_lines("proftrace: receiver c: "))
         self.server.start()
         family = self.children(agent.pid)

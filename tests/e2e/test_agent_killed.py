@@ -121,7 +121,7 @@ class Killed(test_agent_fleet.ToClickHouse):
         self.wait_gone(family)
         new = {(kind, number) for kind, number in harness.Bpf.ids() - self.bpf_before
                if kind in ("link", "prog")}
-        self.assertTrue(harness.poll(lambda: self.all_gone(new), 30), new)
+        self.assertTrue(harness.poll(lambda: self.all_gone(new)), new)
         self.assertEqual([line for line in harness.dirty_text(self.target_process.pid)
                           if self.name in line], [])
 
@@ -204,7 +204,7 @@ class Killed(test_agent_fleet.ToClickHouse):
             self.target_process.step("3")
             os.kill(recorder, signal.SIGTERM)
             # From here on the next one has another effect, or the recorder has ended.
-            self.assertTrue(harness.poll(lambda: not catches(recorder, signal.SIGTERM), 30, 0))
+            self.assertTrue(harness.poll(lambda: not catches(recorder, signal.SIGTERM), interval=0))
             try:
                 os.kill(recorder, signal.SIGTERM)
             except ProcessLookupError:

@@ -60,12 +60,12 @@ class Metrics(test_agent.Agent):
         return found[0] if found else None
 
     def wait_figure(self, value, name, **labels):
-        harness.poll(lambda: self.figure(name, **labels) == value, 60, 0.1)
+        harness.poll(lambda: self.figure(name, **labels) == value, interval=0.1)
         self.assertEqual(self.figure(name, **labels), value, name)
 
     def begin(self, agent=None):
         agent = self.began(agent or self.agent())
-        self.assertTrue(harness.poll(self.text, 30, 0.05), agent.stderr.text())
+        self.assertTrue(harness.poll(self.text, interval=0.05), agent.stderr.text())
         return agent
 
     def server_pid(self, agent):
@@ -96,7 +96,7 @@ class Figures(Metrics):
         self.assertEqual(text.count("# EOF\n"), 1)
         # The agent's figures of itself follow within ten seconds.
         harness.poll(lambda: self.figure("proftrace_agent_recordings_total", service="a") ==
-                     len(self.recordings()), 60, 0.2)
+                     len(self.recordings()), interval=0.2)
         status = self.read_status()
         self.assertEqual(status["metrics"]["address"], f"127.0.0.1:{self.port}")
         self.assertEqual(self.figure("proftrace_agent_recordings_total", service="a"),
@@ -115,7 +115,7 @@ class Figures(Metrics):
         agent = self.begin()
         self.wait_recording(target)
         target.step("5")
-        harness.poll(lambda: self.figure("proftrace_function_calls_total", kind="others"), 60, 0.2)
+        harness.poll(lambda: self.figure("proftrace_function_calls_total", kind="others"), interval=0.2)
         functions = {dict(labels)["function"] for name, labels in samples(self.text())
                      if name == "proftrace_function_self_seconds_total"}
         self.assertEqual(len(functions), 2)
@@ -129,7 +129,7 @@ class Figures(Metrics):
         agent = self.begin()
         self.wait_recording(target)
         target.step("5")
-        harness.poll(lambda: self.figure("proftrace_function_calls_total"), 60, 0.2)
+        harness.poll(lambda: self.figure("proftrace_function_calls_total"), interval=0.2)
         self.assertEqual({dict(labels)["function"] for name, labels in samples(self.text())
                           if name == "proftrace_function_calls_total"}, {"inner"})
         self.end(agent)
@@ -140,11 +140,11 @@ class Figures(Metrics):
         agent = self.begin()
         self.write()
         agent.signal(signal.SIGHUP)
-        harness.poll(lambda: not self.text(), 30, 0.05)
+        harness.poll(lambda: not self.text(), interval=0.05)
         self.assertEqual(self.text(), "")
         self.write_metrics()
         agent.signal(signal.SIGHUP)
-        self.assertTrue(harness.poll(self.text, 30, 0.05))
+        self.assertTrue(harness.poll(self.text, interval=0.05))
         self.end(agent)
 
     def test_killed(self):
@@ -155,8 +155,8 @@ class Figures(Metrics):
             server = self.server_pid(agent)
             adder = next(pid for pid in self.children(agent.pid) if server in self.children(pid))
             os.kill(server if below else adder, signal.SIGKILL)
-            harness.poll(lambda: not self.text(), 30, 0.02)
-            self.assertTrue(harness.poll(self.text, 60, 0.1), agent.stderr.text())
+            harness.poll(lambda: not self.text(), interval=0.02)
+            self.assertTrue(harness.poll(self.text, interval=0.1), agent.stderr.text())
         self.assertIn("metrics are not served any more", self.end(agent).stderr)
 
     def test_scrapes(self):
@@ -179,7 +179,7 @@ class Figures(Metrics):
         self.wait_outer(count + 5)
         query = 'proftrace_function_calls_total{function="outer",service="a"}'
         for port in prometheus, victoria:
-            harness.poll(lambda: self.ask(port, query) == [count + 5], 60, 0.2)
+            harness.poll(lambda: self.ask(port, query) == [count + 5], interval=0.2)
             self.assertEqual(self.ask(port, query), [count + 5])
             self.assertEqual(self.ask(port, "proftrace_agent_service_recording"), [1])
             for expression in expressions():

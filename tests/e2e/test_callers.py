@@ -160,7 +160,7 @@ class Callers(harness.TestCase):
         socket_path = self.path("redis.sock")
         server = self.process(REDIS, "--port", "0", "--unixsocket", socket_path, "--save", "",
                               stdin=subprocess.DEVNULL)
-        self.assertTrue(harness.poll(lambda: os.path.exists(socket_path), 30))
+        self.assertTrue(harness.poll(lambda: os.path.exists(socket_path)))
         tracer = self.proftrace("-f", "json", "--callers", "-F", "*:zmalloc", "-F",
                                 "*:ztrymalloc_usable", "-F", "*:je_malloc", "-F",
                                 "libc.so.6:malloc", "-F", "libjemalloc.so.2:malloc",

@@ -151,7 +151,7 @@ class SingleCalls(harness.TestCase):
             return done.status == 0 and '"ph":"B"' in done.stdout
 
         # The run still goes on; what it has written so far must be there.
-        self.assertTrue(harness.poll(shown, 60, 0.2))
+        self.assertTrue(harness.poll(shown, interval=0.2))
         tracer.signal(signal.SIGKILL)
         tracer.finish()
         self.assertTrue(shown())

@@ -61,7 +61,7 @@ class Closing(harness.TestCase):
         path = self.path("socket")
         server = self.process("redis-server", "--port", "0", "--unixsocket", path, "--save", "",
                               "--dir", self.directory)
-        harness.poll(lambda: os.path.exists(path))
+        self.assertTrue(harness.poll(lambda: os.path.exists(path)))
         self.process("redis-benchmark", "-s", path, "-t", "set", "-c", "8", "-n", "1000000000",
                      "-q")
         with trace_files() as tracing, contended_locks(tracing) as waits:
@@ -88,7 +88,7 @@ class RealTime(harness.TestCase):
 
     def ends_clean(self, target):
         gone = harness.poll(lambda: not any((harness.stat_fields(pid) or "X")[0] not in "ZX"
-                                            for pid in (self.links, self.spare)), 30)
+                                            for pid in (self.links, self.spare)))
         self.assertTrue(gone, "a process that holds probes is still there")
         self.assertEqual(harness.dirty_text(target.pid), [])
         self.assertEqual(target.finish().status, 0)
@@ -96,13 +96,13 @@ class RealTime(harness.TestCase):
     def test_interrupted(self):
         target, tracer = self.begin()
         tracer.signal(signal.SIGINT)
-        self.document(tracer.finish(30))
+        self.document(tracer.finish())
         self.ends_clean(target)
 
     def test_killed(self):
         target, tracer = self.begin()
         os.kill(self.links, signal.SIGKILL)
-        done = tracer.finish(30)
+        done = tracer.finish()
         self.assertEqual(done.status, 1, done)
         self.assertIn("the process that holds the probes has been killed", done.stderr)
         self.ends_clean(target)

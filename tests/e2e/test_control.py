@@ -161,7 +161,7 @@ class Ends(harness.TestCase):
         earlier counts are not lost."""
         target, tracer = self.steps()
         os.kill(keeper_of(tracer), signal.SIGKILL)
-        done = tracer.finish()
+        done = tracer.finish(timeout=30)
         self.assertEqual(done.status, 1, str(done))
         self.assertIn("the process that holds the probes has been killed", done.stderr)
         self.assertEqual(self.count(json.loads(done.stdout), "outer"), 3)
@@ -215,7 +215,7 @@ class Ends(harness.TestCase):
         keeper = keeper_of(tracer)
         self.assertGreater(len(os.listdir(f"/proc/{keeper}/fd")), 100)
         os.kill(keeper, signal.SIGKILL)
-        done = tracer.finish(timeout=30)
+        done = tracer.finish()
         self.assertEqual(done.status, 1, str(done))
         self.assertIn("the process that holds the probes has been killed", done.stderr)
         self.assertFalse(harness.dirty_text(target.pid))

@@ -38,7 +38,7 @@ class Folder(harness.TestCase):
 
     def wait_calls(self, count):
         """Until recordings hold so many calls of `outer`. Returns how many they hold."""
-        harness.poll(lambda: self.outer() >= count, 20, 0.1)
+        harness.poll(lambda: self.outer() >= count, interval=0.1)
         return self.outer()
 
     def outer(self):

@@ -24,7 +24,7 @@ class Flamegraph:
         """{name: [samples of each frame]} of the picture."""
         done = subprocess.run(["perl", FLAMEGRAPH, "--minwidth", "0", *options],
                               input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=60, check=False)
+                              timeout=harness.TIMEOUT, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
         frames = {}
         for name, samples in re.findall(r"<title>(.*) \(([0-9,]+) samples, [0-9.]+%\)</title>",
@@ -253,7 +253,7 @@ class Formats(Flamegraph, harness.TestCase):
         path = self.path("x.pb.gz")
         done = self.run_proftrace("-o", path, "--", program("recursion"), 5, 2)
         top = subprocess.run(["go", "tool", "pprof", "-top", "-sample_index=calls", path],
-                             stdout=subprocess.PIPE, timeout=60, check=True,
+                             stdout=subprocess.PIPE, timeout=harness.TIMEOUT, check=True,
                              env=os.environ | {"PPROF_TMPDIR": self.directory}).stdout.decode()
         seen = {row.split()[-1]: int(row.split()[0]) for row in top.splitlines()[-len(done.counts) - 1:]}
         self.assertEqual({name: seen.get(name, 0) for name in done.counts}, done.counts, top)
@@ -261,7 +261,7 @@ class Formats(Flamegraph, harness.TestCase):
         path = self.path("callgrind.out.1")
         done = self.run_proftrace("-o", path, "--", program("recursion"), 5, 2)
         text = subprocess.run(["callgrind_annotate", "--threshold=100", "--show=Calls", path],
-                              stdout=subprocess.PIPE, timeout=60, check=True).stdout.decode()
+                              stdout=subprocess.PIPE, timeout=harness.TIMEOUT, check=True).stdout.decode()
         seen = {name: int(calls.replace(",", "")) for calls, name in
                 re.findall(r"^ *([\d,]+) +\([ \d.]+%\) +\S*?:(\w+) \[", text, re.M)}
         self.assertEqual({name: seen.get(name, 0) for name in done.counts}, done.counts, text)

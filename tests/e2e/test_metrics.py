@@ -70,7 +70,7 @@ class Metrics(harness.TestCase):
 
     def check(self, port, document):
         ask = functools.partial(self.ask, port)
-        if not harness.poll(lambda: ask("proftrace_function_calls_total"), 60, 0.2):
+        if not harness.poll(lambda: ask("proftrace_function_calls_total"), interval=0.2):
             self.fail("nothing was scraped")
         called = [f for f in document["functions"] if f["calls"]]
         self.assertEqual(ask("proftrace_function_calls_total"),

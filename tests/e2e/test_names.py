@@ -298,7 +298,7 @@ class Debuginfod(harness.TestCase):
                 return urllib.request.urlopen(f"{url}/buildid/{build_id}/debuginfo").status == 200
             except OSError:
                 return False
-        self.assertTrue(poll(is_ready, 30))
+        self.assertTrue(poll(is_ready))
         document, done = self.run_with(url)
         self.assertNotIn("proftrace: debuginfod:", done.stderr)
         self.assertEqual([f["name"] for f in document["functions"]], ["main"])

@@ -59,7 +59,7 @@ class Profiler(harness.TestCase):
         """Where a filter around proftrace refuses another one, the lack of it is told."""
         done = subprocess.run(
             [PROFTRACE, "-f", "json", *UNLIMITED, "-F", "outer", program("sampled"), "1"],
-            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=60,
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, timeout=harness.TIMEOUT,
             preexec_fn=lambda: refuse(PRCTL, errno.EPERM, PR_SET_SECCOMP), check=False)
         self.assertIn("no filter of system calls can be set (prctl: Operation not permitted)",
                       done.stderr)

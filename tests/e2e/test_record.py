@@ -158,7 +158,7 @@ class Record(harness.TestCase):
             text = self.verb("report", "-f", "json", recording).stdout
             return bool(text and self.calls(json.loads(text)))
 
-        self.assertTrue(harness.poll(has_calls, 60))
+        self.assertTrue(harness.poll(has_calls))
         tracer.signal(signal.SIGKILL)
         tracer.finish()
         done = self.verb("report", "-f", "json", recording)

@@ -116,7 +116,7 @@ class Seeds(harness.TestCase):
         socket_path = self.path("redis.sock")
         server = self.process(REDIS, "--port", "0", "--unixsocket", socket_path, "--save", "",
                               stdin=subprocess.DEVNULL)
-        self.assertTrue(harness.poll(lambda: os.path.exists(socket_path), 30))
+        self.assertTrue(harness.poll(lambda: os.path.exists(socket_path)))
         for options in ((), ("-F", "lookupKey"), ("-F", "libc.so.6:*")):
             tracer = self.proftrace("-f", "json", *options, "-p", server.pid).wait_tracing()
             subprocess.run(["/usr/bin/redis-benchmark", "-s", socket_path, "-n", "3000", "-q",

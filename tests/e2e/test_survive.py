@@ -18,7 +18,7 @@ class Survive(unittest.TestCase):
         done = subprocess.run([sys.executable, RUN, "--short", "--build",
                                os.environ.get("PROFTRACE_BUILD", "build")], check=False,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, timeout=300)
+                              stderr=subprocess.STDOUT, timeout=harness.TIMEOUT)
         text = done.stdout.decode(errors="replace")
         self.assertEqual(done.returncode, 0, text)
         passed = re.search(r"^(\d+) rows passed, 0 failed$", text, re.M)

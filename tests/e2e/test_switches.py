@@ -282,7 +282,7 @@ class Detached(Switched):
         tracer.stderr.wait_lines(harness.TRACING)
         target.go()
         target.stdout.wait_lines("working")
-        self.assertTrue(harness.poll(lambda: self.dropped(tracer), 30))
+        self.assertTrue(harness.poll(lambda: self.dropped(tracer)))
         before = self.dropped(tracer)
         self.switch(tracer, OFF)
         self.says(tracer, OUT)

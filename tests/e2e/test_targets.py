@@ -389,7 +389,7 @@ class BuildProperties(harness.TestCase):
 
     def objdump(self, name):
         return subprocess.run(["objdump", "-d", "--no-show-raw-insn", program(name)], check=True,
-                              stdout=subprocess.PIPE, timeout=60).stdout.decode()
+                              stdout=subprocess.PIPE, timeout=harness.TIMEOUT).stdout.decode()
 
     def test_tail_calls_are_jumps(self):
         text = self.objdump("tailcall")

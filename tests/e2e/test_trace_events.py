@@ -204,7 +204,7 @@ class Events(Cases):
         tracer = self.proftrace(*OPTIONS, "-p", target.pid).wait_tracing()
         keeper = keeper_of(tracer)
         tracer.popen.kill()
-        self.assertTrue(harness.poll(lambda: not os.path.exists(f"/proc/{keeper}"), 30))
+        self.assertTrue(harness.poll(lambda: not os.path.exists(f"/proc/{keeper}")))
         self.assertEqual(events_of(keeper), [])
         self.assertEqual(dirty(target), [])
         target.go()

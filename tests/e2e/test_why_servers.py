@@ -86,7 +86,7 @@ class Servers(harness.TestCase):
         self.process(shutil.copy(path, self.path(self.name)), *argv, **options)
 
     def wait_for(self, condition):
-        self.assertTrue(harness.poll(condition, 60, 0.1))
+        self.assertTrue(harness.poll(condition, interval=0.1))
 
     def test_nginx(self):
         """An upstream that is slow."""
