@@ -66,6 +66,7 @@ CAUSES = {
 
 
 WRITES_PER_S = 100
+SLOWER_MS = (20, 40, 80, 160, 320, 640)
 
 
 def throttle(device):
@@ -109,18 +110,31 @@ def slow_disk(image):
 
 class Why(harness.TestCase):
     def group(self, kind, *args, budget=UNLIMITED, options=()):
-        """The sessions of the run."""
+        """The sessions of the run; what the program says of it is in self.done."""
         out = self.path(kind + ".json")
         done = self.process(PROFTRACE, *budget, "--session", "handle", *options, "-o", out,
                             "--", program("causes"), kind, *map(str, args),
                             stdin=subprocess.DEVNULL).finish()
         self.assertEqual(done.status, 0, str(done))
+        self.done = done
         with open(out, encoding="utf-8") as file:
             document = self.check(json.load(file))
         self.assertLessEqual(document["accounting"].get("waits_lost", 0),
                              0.02 * document["accounting"]["waits"] + 2)
         group, = document["sessions"]
         return group, {f["id"]: f["name"] for f in document["functions"]}
+
+    def as_made(self, judge):
+        """judge(ms) makes a run, whose slow requests take so many milliseconds longer, and checks
+        what is said of it. Where the machine has delayed requests by more than a quarter of that,
+        by the program's own account, these delays may be told first, and rightly: then slow ones
+        have to take twice as long."""
+        for ms in SLOWER_MS:
+            try:
+                return judge(ms)
+            except AssertionError:
+                if ms == SLOWER_MS[-1] or self.done.numbers("BEYOND")["us"] <= 250 * ms:
+                    raise
 
     def check_sums(self, group):
         why = group["why"]
@@ -137,18 +151,21 @@ class Why(harness.TestCase):
     def test_causes(self):
         unnamed = []
         for kind, (words, waker) in CAUSES.items():
-            group, names = self.group(kind)
-            self.check_sums(group)
-            with self.subTest(kind=kind):
+            def judge(ms, kind=kind, words=words, waker=waker):
+                group, names = self.group(kind, 200, 50, ms)
+                self.check_sums(group)
                 why = group["why"]
                 wakers = {names.get(part["waker"]["function"])
                           for part in why["parts"] if "waker" in part}
+                self.assertRegex(why["sentence"], "^p99 sessions take .* longer: .*" + words)
+                if waker:
+                    self.assertIn(waker, wakers)
+
+            with self.subTest(kind=kind):
                 try:
-                    self.assertRegex(why["sentence"], "^p99 sessions take .* longer: .*" + words)
-                    if waker:
-                        self.assertIn(waker, wakers)
-                except AssertionError:
-                    unnamed.append((kind, why["sentence"]))
+                    self.as_made(judge)
+                except AssertionError as error:
+                    unnamed.append((kind, str(error)))
         self.assertLessEqual(len(unnamed), len(CAUSES) // 20, unnamed)
 
     def test_causes_within_the_budget(self):
@@ -157,9 +174,12 @@ class Why(harness.TestCase):
         it stays as long as sessions are few: in virtual machines a call costs up to 8 us."""
         for kind, *args in (("mutex", 1000), ("rwlock", 1000), ("condition", 1000),
                             ("semaphore", 1000), ("pipe", 60, 15), ("sleep", 60, 15)):
-            group, _ = self.group(kind, *args, budget=())
-            with self.subTest(kind=kind):
+            def judge(ms, kind=kind, args=args):
+                group, _ = self.group(kind, *args, *(50, ms)[len(args) - 1:], budget=())
                 self.assertRegex(group["why"]["sentence"], CAUSES[kind][0])
+
+            with self.subTest(kind=kind):
+                self.as_made(judge)
 
     def test_roles(self):
         """Readers and writers of an rwlock are told apart, also without debug information."""
@@ -224,7 +244,7 @@ class Why(harness.TestCase):
             script = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
             done = self.process("sh", "-c", script, "sh", group, PROFTRACE, *UNLIMITED, "--session",
                                 "handle", "-o", out, "--", program("causes"), "disk", "200", "50",
-                                device, stdin=subprocess.DEVNULL).finish()
+                                "20", device, stdin=subprocess.DEVNULL).finish()
             self.assertEqual(done.status, 0, str(done))
         with open(out, encoding="utf-8") as file:
             group, = self.check(json.load(file))["sessions"]
@@ -239,29 +259,42 @@ class Why(harness.TestCase):
         """The critical path goes to the holder of the lock, and to what that waits for."""
         for kind, functions, running in (("mutex", {"flush_log"}, False),
                                          ("busy_holder", {"write_log", "spin_ns", "spin"}, True)):
-            group, names = self.group(kind, 8, 2, options=("--slowest", 3))
-            for session in group["slowest"]:
-                others = [part for part in session["critical_path"] if part["depth"]]
-                there = [part for part in others if names.get(part["function"]) in functions]
-                self.assertEqual({part["comm"] for part in others}, {"helper"})
-                self.assertGreater(sum(part["ns"] for part in there),
-                                   0.9 * sum(part["ns"] for part in others), session)
-                longest = max((part for part in others if part.get("reason") != "cpu" or
-                               part["running"]), key=lambda part: part["ns"])
-                self.assertEqual(longest["running"], running, session)
-                self.assertEqual(longest["reason"], "lock" if running else "timer", session)
+            self.as_made(lambda ms, of=(kind, functions, running): self.check_whom(ms, *of))
+
+    def check_whom(self, ms, kind, functions, running):
+        group, names = self.group(kind, 8, 2, ms, options=("--slowest", 3))
+        for session in group["slowest"]:
+            others = [part for part in session["critical_path"] if part["depth"]]
+            there = [part for part in others if names.get(part["function"]) in functions]
+            self.assertEqual({part["comm"] for part in others}, {"helper"})
+            self.assertGreater(sum(part["ns"] for part in there),
+                               0.9 * sum(part["ns"] for part in others), session)
+            longest = max((part for part in others if part.get("reason") != "cpu" or
+                           part["running"]), key=lambda part: part["ns"])
+            self.assertEqual(longest["running"], running, session)
+            self.assertEqual(longest["reason"], "lock" if running else "timer", session)
 
     def test_many_sessions(self):
         group, _ = self.group("condition", 10000, 500, options=("--slowest", 10000))
         self.assertEqual(len(group["slowest"]), 10000)
         self.check_sums(group)
 
+    def recording_of_waits(self):
+        """A recording in which waits for the lock are longer than others, by the program's account:
+        on a busy machine they have to last longer."""
+        recording = self.path("rec")
+        for ms in SLOWER_MS:
+            done = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "--",
+                                program("causes"), "mutex", "200", "50", str(ms),
+                                stdin=subprocess.DEVNULL).finish()
+            self.assertEqual(done.status, 0, str(done))
+            if done.numbers("BEYOND")["us"] <= 250 * ms:
+                return recording
+        self.fail(f"this machine delays requests over and over: {done}")
+
     def test_text(self):
         """The sentence, then a table, then the critical path; from a recording."""
-        recording = self.path("rec")
-        done = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "--",
-                            program("causes"), "mutex", stdin=subprocess.DEVNULL).finish()
-        self.assertEqual(done.status, 0, str(done))
+        recording = self.recording_of_waits()
         done = self.process(PROFTRACE, "report", "--session", "handle", "-f", "tree",
                             recording).finish()
         self.assertEqual(done.status, 0, str(done))
@@ -274,10 +307,7 @@ class Why(harness.TestCase):
 
     def test_first_line(self):
         """Formats for people begin with why sessions are slow; others leave it to a message."""
-        recording = self.path("rec")
-        done = self.process(PROFTRACE, "record", "--calls", *UNLIMITED, "-o", recording, "--",
-                            program("causes"), "mutex", stdin=subprocess.DEVNULL).finish()
-        self.assertEqual(done.status, 0, str(done))
+        recording = self.recording_of_waits()
         why = r"p99 sessions take [0-9.]+ ms longer: .*lock table_lock, held by `flush_log`"
         for kind in ("tree", "flat", "folded", "csv", "json", "locks"):
             for quiet in ((), ("-q",)):

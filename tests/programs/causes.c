@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * causes KIND [SESSIONS [EVERY [PATH]]]: handles SESSIONS requests (200), each in `handle`, of
- * which one in EVERY (50) takes some 20 ms longer, for the cause that KIND names: see `kinds`
- * below. What the request waits for is done by the thread "helper", in the function that the table
- * names. PATH: the file or device that "disk" writes to.
+ * causes KIND [SESSIONS [EVERY [MS [PATH]]]]: handles SESSIONS requests (200), each in `handle`, of
+ * which one in EVERY (50) takes some MS (20) milliseconds longer, for the cause that KIND names: see
+ * `kinds` below. What the request waits for is done by the thread "helper", in the function that the
+ * table names. PATH: the file or device that "disk" writes to. The last line, as "BEYOND us 400", is
+ * by how much the longest of the slow requests exceeds the shortest of these, or the longest of the
+ * others the shortest of those, whichever is more: the machine has delayed that one.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -28,7 +30,6 @@
 #include "target.h"
 
 #define MS	  1000000ul
-#define EXTRA_NS  (20 * MS)
 #define PIPE_ROOM 65536
 
 struct message {
@@ -51,6 +52,10 @@ static int disk = -1, tasks, pipe_fds[2], other_fds[2], unix_fds[2], tcp_fds[2],
 	   epoll, queue;
 static void (*volatile help)(void);
 static volatile unsigned long sink;
+static unsigned long extra_ms = 20;
+static struct {
+	unsigned long least_ns, most_ns;
+} took[2]; /* slow: 1 */
 
 static void fail_if(int failed)
 {
@@ -85,7 +90,7 @@ TRACED void flush_log(void)
 {
 	pthread_mutex_lock(&table_lock);
 	sem_post(&begun);
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	pthread_mutex_unlock(&table_lock);
 }
 
@@ -93,7 +98,7 @@ TRACED void write_log(void)
 {
 	pthread_mutex_lock(&log_file.lock);
 	sem_post(&begun);
-	spin_ns(EXTRA_NS);
+	spin_ns(extra_ms * MS);
 	pthread_mutex_unlock(&log_file.lock);
 }
 
@@ -101,7 +106,7 @@ TRACED void fill_cache(void)
 {
 	pthread_rwlock_wrlock(&cache_lock);
 	sem_post(&begun);
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	pthread_rwlock_unlock(&cache_lock);
 }
 
@@ -109,7 +114,7 @@ TRACED void scan_cache(void)
 {
 	pthread_rwlock_rdlock(&cache_lock);
 	sem_post(&begun);
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	pthread_rwlock_unlock(&cache_lock);
 }
 
@@ -117,13 +122,13 @@ TRACED void lock_file(void)
 {
 	flock(files[1], LOCK_EX);
 	sem_post(&begun);
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	flock(files[1], LOCK_UN);
 }
 
 TRACED void produce(void)
 {
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	pthread_mutex_lock(&task_lock);
 	tasks++;
 	pthread_cond_signal(&task_ready);
@@ -132,31 +137,31 @@ TRACED void produce(void)
 
 TRACED void post_item(void)
 {
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	sem_post(&items);
 }
 
 TRACED void arrive_late(void)
 {
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	pthread_barrier_wait(&barrier);
 }
 
 TRACED void answer_pipe(void)
 {
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	fail_if(write(pipe_fds[1], "", 1) != 1);
 }
 
 TRACED void answer_unix(void)
 {
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	fail_if(send(unix_fds[1], "", 1, 0) != 1);
 }
 
 TRACED void answer_tcp(void)
 {
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	fail_if(send(tcp_fds[1], "", 1, 0) != 1);
 }
 
@@ -164,7 +169,7 @@ TRACED void answer_event(void)
 {
 	unsigned long one = 1;
 
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	fail_if(write(event, &one, sizeof(one)) != sizeof(one));
 }
 
@@ -172,7 +177,7 @@ TRACED void send_message(void)
 {
 	struct message message = {.type = 1};
 
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	fail_if(msgsnd(queue, &message, sizeof(message.text), 0));
 }
 
@@ -180,14 +185,14 @@ TRACED void drain_pipe(void)
 {
 	static char room[PIPE_ROOM];
 
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	fail_if(read(other_fds[0], room, sizeof(room)) <= 0);
 }
 
 TRACED void burn(void)
 {
 	sem_post(&begun);
-	spin_ns(2 * EXTRA_NS);
+	spin_ns(2 * extra_ms * MS);
 }
 
 /* The work of a request. `slow`: this one is to take longer. */
@@ -247,7 +252,7 @@ TRACED void await_late_reply(int slow)
 	int err = 0;
 
 	clock_gettime(CLOCK_REALTIME, &until);
-	until.tv_nsec += EXTRA_NS;
+	until.tv_nsec += extra_ms * MS;
 	until.tv_sec += until.tv_nsec / 1000000000;
 	until.tv_nsec %= 1000000000;
 	pthread_mutex_lock(&task_lock);
@@ -271,7 +276,7 @@ TRACED void meet(int slow)
 static void *side_work(void *arg)
 {
 	pthread_setname_np(pthread_self(), "side");
-	pause_ns(EXTRA_NS);
+	pause_ns(extra_ms * MS);
 	return arg;
 }
 
@@ -360,12 +365,12 @@ TRACED void fill_pipe(int slow)
 TRACED void nap(int slow)
 {
 	if (slow)
-		pause_ns(EXTRA_NS);
+		pause_ns(extra_ms * MS);
 }
 
 TRACED void tick(int slow)
 {
-	struct itimerspec time = {.it_value.tv_nsec = EXTRA_NS};
+	struct itimerspec time = {.it_value.tv_nsec = extra_ms * MS};
 	unsigned long expired;
 	int timer;
 
@@ -379,7 +384,7 @@ TRACED void tick(int slow)
 
 TRACED void save(int slow)
 {
-	unsigned long until = target_now_ns() + EXTRA_NS;
+	unsigned long until = target_now_ns() + extra_ms * MS;
 
 	static char block[4096] __attribute__((aligned(4096)));
 
@@ -392,7 +397,7 @@ TRACED void run_child(int slow)
 	pid_t pid = slow ? fork() : -1;
 
 	if (!pid) {
-		pause_ns(EXTRA_NS);
+		pause_ns(extra_ms * MS);
 		_exit(0);
 	}
 	if (slow)
@@ -406,7 +411,7 @@ TRACED void get_stopped(int slow)
 	if (pid < 0)
 		return;
 	while (!pid) { /* perhaps before we are stopped, so again */
-		pause_ns(EXTRA_NS);
+		pause_ns(extra_ms * MS);
 		kill(getppid(), SIGCONT);
 	}
 	raise(SIGSTOP);
@@ -416,12 +421,12 @@ TRACED void get_stopped(int slow)
 
 TRACED void compute(int slow)
 {
-	spin_ns(slow ? EXTRA_NS / 2 : MS / 10);
+	spin_ns(slow ? extra_ms * MS / 2 : MS / 10);
 }
 
 TRACED void parse(int slow)
 {
-	spin(slow ? 40000000 : 10000);
+	spin(slow ? 2000000 * extra_ms : 10000);
 }
 
 TRACED void rehash(void)
@@ -431,7 +436,7 @@ TRACED void rehash(void)
 
 TRACED void insert(int slow)
 {
-	for (int i = 0; i < (slow ? 41 : 2); i++)
+	for (unsigned long i = 0; i < (slow ? 2 * extra_ms + 1 : 2); i++)
 		rehash();
 }
 
@@ -442,7 +447,7 @@ TRACED void fetch(void)
 
 TRACED void fetch_all(int slow)
 {
-	for (int i = 0; i < (slow ? 21 : 1); i++)
+	for (unsigned long i = 0; i < (slow ? extra_ms + 1 : 1); i++)
 		fetch();
 }
 
@@ -508,7 +513,19 @@ static void request(const struct kind *kind, int slow)
 		while (kind->waits && sem_wait(&begun))
 			;
 	}
+	unsigned long ns = target_now_ns();
+
 	handle(kind, slow);
+	ns = target_now_ns() - ns;
+	if (!took[slow].least_ns || ns < took[slow].least_ns)
+		took[slow].least_ns = ns;
+	if (ns > took[slow].most_ns)
+		took[slow].most_ns = ns;
+}
+
+static unsigned long beyond_us(int slow)
+{
+	return (took[slow].most_ns - took[slow].least_ns) / 1000;
 }
 
 static void connect_tcp(void)
@@ -579,7 +596,8 @@ int main(int argc, char **argv)
 		return 2;
 	sessions = target_arg(argc, argv, 2, 200);
 	every = target_arg(argc, argv, 3, 50);
-	open_all(argc > 4 ? argv[4] : NULL);
+	extra_ms = target_arg(argc, argv, 4, extra_ms);
+	open_all(argc > 5 ? argv[5] : NULL);
 	if (kind->act == compute)
 		share_cpu();
 	pthread_create(&thread, NULL, helper, NULL);
@@ -587,5 +605,6 @@ int main(int argc, char **argv)
 		request(kind, every && i % every == 0);
 	msgctl(queue, IPC_RMID, NULL);
 	target_count("handle", sessions);
+	printf("BEYOND us %lu\n", beyond_us(0) > beyond_us(1) ? beyond_us(0) : beyond_us(1));
 	return 0;
 }
