@@ -22,6 +22,7 @@ struct reader {
 	size_t windows_cnt;
 	uint32_t *open; /* by depth: the call there, from 1 on; 0: it is not held */
 	size_t open_cap;
+	struct held_call last; /* the last outermost call so far; leave_ns 0: held, or none */
 };
 
 static int compare_windows(const void *a, const void *b)
@@ -56,10 +57,36 @@ static bool is_wanted(const struct reader *r, const struct timeline_call *call)
 	return i < r->windows_cnt && r->windows[i].from_ns <= call->leave_ns;
 }
 
+static int add_call(struct thread_calls *t, const struct held_call *call)
+{
+	if (ARRAY_RESERVE(&t->calls, t->calls_cnt, &t->calls_cap))
+		return -ENOMEM;
+	t->calls[t->calls_cnt++] = *call;
+	return 0;
+}
+
+/* Holds the last outermost call before a window as well, so that it is known that a thread called
+ * nothing between that one and the next, which begins at `until_ns`. */
+static int hold_last(struct reader *r, uint64_t until_ns)
+{
+	uint64_t leave_ns = r->last.leave_ns;
+	size_t i = LOWER_BOUND(r->windows_cnt, k, r->windows[k].from_ns <= leave_ns);
+
+	r->last.leave_ns = 0;
+	if (!leave_ns || i == r->windows_cnt || r->windows[i].from_ns >= until_ns ||
+	    r->to->calls_cnt == CALLS_MAX)
+		return 0;
+	return add_call(r->to, &(const struct held_call){.enter_ns = r->last.enter_ns,
+							 .leave_ns = leave_ns,
+							 .function = r->last.function});
+}
+
 static int hold(const struct timeline_event *e, void *ctx)
 {
 	struct reader *r = ctx;
 	struct thread_calls *t = r->to;
+	struct held_call call;
+	int err;
 
 	if (!e->begins)
 		return 0;
@@ -68,18 +95,20 @@ static int hold(const struct timeline_event *e, void *ctx)
 	if (ARRAY_RESERVE(&r->open, e->depth, &r->open_cap))
 		return -ENOMEM;
 	r->open[e->depth] = 0;
-	if (t->calls_cnt == CALLS_MAX || !is_wanted(r, e->call))
-		return 0;
-	if (ARRAY_RESERVE(&t->calls, t->calls_cnt, &t->calls_cap))
-		return -ENOMEM;
-	t->calls[t->calls_cnt] = (struct held_call){
+	call = (struct held_call){
 		.enter_ns = e->call->enter_ns,
 		.leave_ns = e->call->leave_ns,
 		.caller = e->depth ? r->open[e->depth - 1] : 0,
 		.function = r->p->nodes[e->call->node].function,
 	};
-	r->open[e->depth] = ++t->calls_cnt;
-	return 0;
+	err = e->depth ? 0 : hold_last(r, call.enter_ns);
+	if (!err && is_wanted(r, e->call) && t->calls_cnt < CALLS_MAX) {
+		err = add_call(t, &call);
+		r->open[e->depth] = t->calls_cnt;
+	} else if (!e->depth) {
+		r->last = call;
+	}
+	return err;
 }
 
 static int compare_stacks(const void *a, const void *b)
@@ -116,7 +145,10 @@ int thread_calls__read(const struct profile *p, struct time_window *windows, siz
 
 		if (!thread->first_root || thread->spans)
 			continue;
+		r.last.leave_ns = 0;
 		err = timeline__walk(p->timeline, i, hold, &r);
+		if (!err)
+			err = hold_last(&r, UINT64_MAX);
 		if (out->calls_cnt == first)
 			continue;
 		out->stacks[out->stacks_cnt++] = (struct held_stack){

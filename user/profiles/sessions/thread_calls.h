@@ -44,9 +44,10 @@ struct thread_calls {
 /* A number that tells threads of a process apart: 1234 of thread 1234, -7 of goroutine 7. */
 int64_t thread_calls__id(const struct profile_thread *thread);
 
-/* Walks the profile's calls and holds those that overlap a window; `windows` are sorted by this
- * call. Of more than two million calls the others are left out. Returns 0, -ENOMEM or the
- * timeline's error; thread_calls__fini() frees what *out has, also then. */
+/* Walks the profile's calls and holds those that overlap a window, and of each call stack the last
+ * outermost one before each window; `windows` are sorted by this call. Of more than two million
+ * calls the others are left out. Returns 0, -ENOMEM or the timeline's error; thread_calls__fini()
+ * frees what *out has, also then. */
 int thread_calls__read(const struct profile *p, struct time_window *windows, size_t cnt,
 		       struct thread_calls *out);
 void thread_calls__fini(struct thread_calls *t);
