@@ -11,8 +11,6 @@ import socket
 import urllib.parse
 import zlib
 
-from selenium.common.exceptions import WebDriverException
-
 import browser
 import harness
 import schemas
@@ -470,16 +468,17 @@ class Page(Case):
                          name)
 
     def button(self, text):
-        """A click, as by hand, at one of the function that is chosen; each update makes it anew."""
-        xpath = f"//aside//button[text()='{text}']"
-
-        def click():
-            found = self.browser.driver.find_elements("xpath", xpath)
-            with contextlib.suppress(WebDriverException):
-                return bool([button.click() for button in found])
-            return False
-
-        self.assertTrue(self.browser.wait(click), self.text("aside"))
+        """A click at a button of the function that is chosen, where it can be seen. Each update makes
+        the button anew, so it is found and clicked at in one go."""
+        self.assertTrue(self.browser.wait(lambda: self.browser.run("""
+            const button = [...document.querySelectorAll("aside button")]
+                .find((button) => button.textContent === arguments[0]);
+            button?.scrollIntoView({block: "nearest"});
+            const at = button?.getBoundingClientRect();
+            if (!at || document.elementFromPoint(at.x + at.width / 2, at.y + at.height / 2) !== button)
+                return false;
+            button.click();
+            return true;""", text)), self.text("aside"))
 
     def test_page(self):
         run = self.serving(*FUNCTIONS, "-i", "0.2")
