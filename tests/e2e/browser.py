@@ -12,7 +12,7 @@ from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from harness import poll
+from harness import TIMEOUT, poll
 
 WIDTH, HEIGHT = 1440, 900
 # Chrome started by root cannot use its own sandbox; animations are off, as tests would have to wait
@@ -39,6 +39,7 @@ class Browser:
         options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
         self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")),
                                        options=options)
+        self.driver.set_script_timeout(TIMEOUT) # 30 s otherwise
 
     def quit(self):
         self.driver.quit()

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import struct
 import subprocess
@@ -95,6 +96,12 @@ def poll(condition, timeout=TIMEOUT, interval=0.01):
     while not (value := condition()) and time.monotonic() < deadline:
         time.sleep(interval)
     return value
+
+
+def listens(path):
+    """Whether a server takes connections at that socket, whose file is there a moment earlier."""
+    with socket.socket(socket.AF_UNIX) as client:
+        return not client.connect_ex(path)
 
 
 class Stream:

@@ -3,7 +3,6 @@
 ones nearly all stacks reach the thread's outermost function."""
 
 import json
-import os
 import subprocess
 
 import harness
@@ -160,7 +159,7 @@ class Callers(harness.TestCase):
         socket_path = self.path("redis.sock")
         server = self.process(REDIS, "--port", "0", "--unixsocket", socket_path, "--save", "",
                               stdin=subprocess.DEVNULL)
-        self.assertTrue(harness.poll(lambda: os.path.exists(socket_path)))
+        self.assertTrue(harness.poll(lambda: harness.listens(socket_path)))
         tracer = self.proftrace("-f", "json", "--callers", "-F", "*:zmalloc", "-F",
                                 "*:ztrymalloc_usable", "-F", "*:je_malloc", "-F",
                                 "libc.so.6:malloc", "-F", "libjemalloc.so.2:malloc",

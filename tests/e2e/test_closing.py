@@ -61,7 +61,7 @@ class Closing(harness.TestCase):
         path = self.path("socket")
         server = self.process("redis-server", "--port", "0", "--unixsocket", path, "--save", "",
                               "--dir", self.directory)
-        self.assertTrue(harness.poll(lambda: os.path.exists(path)))
+        self.assertTrue(harness.poll(lambda: harness.listens(path)))
         self.process("redis-benchmark", "-s", path, "-t", "set", "-c", "8", "-n", "1000000000",
                      "-q")
         with trace_files() as tracing, contended_locks(tracing) as waits:

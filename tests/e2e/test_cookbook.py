@@ -121,7 +121,7 @@ class Cookbook(harness.TestCase):
     def serve(self, *argv, sock):
         """Starts a server and waits until its socket is there."""
         self.server = self.process(*argv)
-        self.assertTrue(harness.poll(lambda: os.path.exists(sock), harness.TIMEOUT))
+        self.assertTrue(harness.poll(lambda: harness.listens(sock), harness.TIMEOUT))
 
     # nginx
 

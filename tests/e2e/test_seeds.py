@@ -3,7 +3,6 @@
 begin."""
 
 import json
-import os
 import subprocess
 
 import harness
@@ -116,7 +115,7 @@ class Seeds(harness.TestCase):
         socket_path = self.path("redis.sock")
         server = self.process(REDIS, "--port", "0", "--unixsocket", socket_path, "--save", "",
                               stdin=subprocess.DEVNULL)
-        self.assertTrue(harness.poll(lambda: os.path.exists(socket_path)))
+        self.assertTrue(harness.poll(lambda: harness.listens(socket_path)))
         for options in ((), ("-F", "lookupKey"), ("-F", "libc.so.6:*")):
             tracer = self.proftrace("-f", "json", *options, "-p", server.pid).wait_tracing()
             subprocess.run(["/usr/bin/redis-benchmark", "-s", socket_path, "-n", "3000", "-q",

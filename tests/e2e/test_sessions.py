@@ -348,7 +348,7 @@ class Sessions(harness.TestCase):
             file.write(NGINX_CONF.format(directory))
         server = self.process(NGINX, "-p", directory, "-c", self.path("nginx/conf"), "-e", "stderr")
         sock = self.path("nginx/socket")
-        self.assertTrue(harness.poll(lambda: os.path.exists(sock), harness.TIMEOUT))
+        self.assertTrue(harness.poll(lambda: harness.listens(sock), harness.TIMEOUT))
         self.ask(sock, "/quick", 1)  # it listens, and works
         out = self.path("nginx.json")
         tracing = self.proftrace(*UNLIMITED, "--session", "ngx_http_core_run_phases", "--slowest",
@@ -383,7 +383,7 @@ class Sessions(harness.TestCase):
         sock, out = self.path("redis"), self.path("redis.json")
         server = self.process(REDIS, "--port", "0", "--unixsocket", sock, "--save", "", "--dir",
                               self.directory, "--appendonly", "no", "--loglevel", "warning")
-        self.assertTrue(harness.poll(lambda: os.path.exists(sock), harness.TIMEOUT))
+        self.assertTrue(harness.poll(lambda: harness.listens(sock), harness.TIMEOUT))
         client = socket.socket(socket.AF_UNIX)
         self.addCleanup(client.close)
         client.connect(sock)

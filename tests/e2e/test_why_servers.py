@@ -162,7 +162,7 @@ class Servers(harness.TestCase):
         path = self.path("socket")
         self.start("/usr/bin/redis-server", "--port", "0", "--unixsocket", path, "--save", "",
                    "--dir", self.directory, stdout=subprocess.DEVNULL)
-        self.wait_for(lambda: os.path.exists(path))
+        self.wait_for(lambda: harness.listens(path))
         client = socket.socket(socket.AF_UNIX)
         client.connect(path)
 
