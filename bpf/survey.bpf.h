@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Counting calls by function, and nothing else: in the survey before a run with a budget begins
- * (user/tracing/budget/survey.h), and of dropped functions, for moments (budget/bursts.h). What
+ * (user/tracing/budget/survey.h), and of dropped functions, for moments (bursts/bursts.h). What
  * comes after the end of one counts no more: probes that are being taken out may still be hit.
  */
 #ifndef PROFTRACE_SURVEY_BPF_H

@@ -12,13 +12,13 @@
 #include "attach/costs.h"
 #include "attach/life.h"
 #include "attach/tracer.h"
-#include "budget/bursts.h"
 #include "budget/controller.h"
 #include "budget/forecast.h"
 #include "budget/inputs.h"
-#include "looks/turns.h"
+#include "bursts/bursts.h"
 #include "calls/profile.h"
 #include "collect/collector.h"
+#include "looks/turns.h"
 #include "plan/lookups.h"
 #include "plan/plan.h"
 #include "target/process.h"
@@ -205,7 +205,7 @@ bool turns__forks(const struct turns_seen *seen, const struct tracer *tr)
 /* Bursts, of which only what they are told is looked at. */
 static uint32_t told[FUNCTIONS], told_cnt;
 
-int bursts__new(const struct budget_inputs *in, struct bursts **out)
+int bursts__new(const struct bursts_inputs *in, struct bursts **out)
 {
 	*out = (struct bursts *)&told;
 	told_cnt = 0;

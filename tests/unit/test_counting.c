@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "budget/counting.h"
+#include "bursts/counting.h"
 
 #define CNT 50
 

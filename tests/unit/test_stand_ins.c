@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "budget/stand_ins.h"
+#include "looks/stand_ins.h"
 #include "plan/plan.h"
 #include "target/process.h"
 #include "target/target.h"

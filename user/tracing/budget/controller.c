@@ -11,11 +11,12 @@
 #include "attach/costs.h"
 #include "attach/tracer.h"
 #include "budget/budget.h"
-#include "budget/bursts.h"
-#include "budget/call_cost.h"
 #include "budget/controller_inside.h"
 #include "budget/inputs.h"
+#include "bursts/bursts.h"
+#include "bursts/inputs.h"
 #include "collect/collector.h"
+#include "looks/call_cost.h"
 #include "looks/turns.h"
 #include "plan/plan.h"
 #include "util/clock.h"
@@ -40,7 +41,17 @@ int controller__new(const struct budget_inputs *in, struct controller **out)
 	s->spared = BUDGET_SPARED;
 	s->dearness = 1;
 	if (in->burst_ns && in->limit && tracer__surveys(in->tracer)) {
-		if (bursts__new(in, &s->bursts)) {
+		const struct bursts_inputs inputs = {
+			.plan = in->plan,
+			.target = in->target,
+			.tracer = in->tracer,
+			.collector = in->collector,
+			.costs = &in->costs,
+			.limit = in->limit,
+			.burst_ns = in->burst_ns,
+		};
+
+		if (bursts__new(&inputs, &s->bursts)) {
 			free(s);
 			return -ENOMEM;
 		}

@@ -10,10 +10,10 @@
 
 #include "attach/tracer.h"
 #include "budget/budget.h"
-#include "budget/bursts.h"
 #include "budget/controller.h"
 #include "budget/controller_inside.h"
 #include "budget/inputs.h"
+#include "bursts/bursts.h"
 #include "collect/collector.h"
 #include "collect/figures.h"
 #include "plan/plan.h"

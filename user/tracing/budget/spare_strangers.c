@@ -3,8 +3,8 @@
 
 #include "attach/costs.h"
 #include "attach/tracer.h"
-#include "budget/call_cost.h"
 #include "budget/inputs.h"
+#include "looks/call_cost.h"
 #include "plan/plan.h"
 #include "target/target.h"
 #include "util/log.h"

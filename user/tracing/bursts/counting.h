@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Functions that are dropped, and which of them a window counts. Inside budget/ only. */
-#ifndef PROFTRACE_BUDGET_COUNTING_H
-#define PROFTRACE_BUDGET_COUNTING_H
+/* Functions that are dropped, and which of them a window counts. Inside bursts/ only. */
+#ifndef PROFTRACE_BURSTS_COUNTING_H
+#define PROFTRACE_BURSTS_COUNTING_H
 
 #include <stdbool.h>
 #include <stddef.h>

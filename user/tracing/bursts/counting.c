@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "budget/counting.h"
+#include "bursts/counting.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,23 +6,23 @@
  * often they are called (rates/rates.h). Both in the loop of the run, which waits meanwhile: for
  * some tens of milliseconds.
  */
-#ifndef PROFTRACE_BUDGET_BURSTS_H
-#define PROFTRACE_BUDGET_BURSTS_H
+#ifndef PROFTRACE_BURSTS_BURSTS_H
+#define PROFTRACE_BURSTS_BURSTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct budget_inputs;
 struct bursts;
+struct bursts_inputs;
 struct profile;
 
 /* The share of the budget that bursts and windows have. */
 #define BURSTS_SHARE	 0.5
 #define BURSTS_HELD_BACK 0.5 /* of that they leave so much while they are held back */
 
-/* Borrows its inputs. Returns 0 or -ENOMEM. */
-int bursts__new(const struct budget_inputs *in, struct bursts **out);
+/* Returns 0 or -ENOMEM; bursts__free() takes it. */
+int bursts__new(const struct bursts_inputs *in, struct bursts **out);
 void bursts__free(struct bursts *b); /* accepts NULL */
 
 /* These accept NULL. */

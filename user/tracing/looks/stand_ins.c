@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "budget/stand_ins.h"
+#include "looks/stand_ins.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The cost classes of the plan's functions, by which their probes are charged. */
-#ifndef PROFTRACE_BUDGET_CALL_COST_H
-#define PROFTRACE_BUDGET_CALL_COST_H
+#ifndef PROFTRACE_LOOKS_CALL_COST_H
+#define PROFTRACE_LOOKS_CALL_COST_H
 
 #include "collect/collector.h"
 

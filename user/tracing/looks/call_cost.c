@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "budget/call_cost.h"
+#include "looks/call_cost.h"
 
 #include <errno.h>
 #include <stdlib.h>

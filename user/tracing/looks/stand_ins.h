@@ -4,10 +4,10 @@
  * process for each client has dozens that do the same, and a probe takes longer to come and go for
  * each: of the busy ones some are always about to run into probes, and wait for the lock of their
  * mappings then, as the kernel does for them. With 8 busy processes of postgres each probe took 4
- * ms, with one that is busy 4 us. Inside budget/ only.
+ * ms, with one that is busy 4 us.
  */
-#ifndef PROFTRACE_BUDGET_STAND_INS_H
-#define PROFTRACE_BUDGET_STAND_INS_H
+#ifndef PROFTRACE_LOOKS_STAND_INS_H
+#define PROFTRACE_LOOKS_STAND_INS_H
 
 #include <stdbool.h>
 #include <stddef.h>
