@@ -45,10 +45,11 @@ static __always_inline u32 burst_part(u32 phase, u32 part, bool same)
 	return part == WIRE_BURST_LEAVING && !same ? WIRE_BURST_LEFT : part;
 }
 
-/* Whether the burst that is being taken has what the current thread calls now. */
-static __always_inline bool thread_in_burst(u32 number)
+/* Whether the burst that is being taken, and is in that phase, has what the current thread calls
+ * now. */
+static __always_inline bool thread_in_burst(u32 number, u32 phase)
 {
-	u32 phase = *(volatile u32 *)&bursting, serial = burst_serial, begun, part, was;
+	u32 serial = burst_serial, begun, part, was;
 	struct wire_callstack *thread_stack = callstack_at(number);
 	u64 word;
 

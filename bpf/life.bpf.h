@@ -113,10 +113,6 @@ static __always_inline bool is_target(u32 tgid)
 	return filter_tgids && tgid && bpf_map_lookup_elem(&tgids, &tgid);
 }
 
-/* The target's CPU time is wanted to the microsecond: process clocks go in steps of 4 ms. */
-const volatile bool keep_cpu_clocks = false;
-struct wire_cpu_clock cpu_clocks[WIRE_CPU_CLOCKS] WRITTEN __attribute__((aligned(64))) = {};
-
 /* The clock of this CPU; 0 where none is kept, or where no thread of the target has come or gone
  * since the start, so that the clock cannot tell whether the current one is the target's. */
 static __always_inline const struct wire_cpu_clock *cpu_clock_here(void)

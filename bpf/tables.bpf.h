@@ -65,6 +65,10 @@ const volatile bool filter_tgids = false;
 /* Links are not bound to processes: the kernel passes on what strangers do. */
 const volatile bool links_unbound = false;
 
+/* The target's CPU time is wanted to the microsecond: process clocks go in steps of 4 ms. */
+const volatile bool keep_cpu_clocks = false;
+struct wire_cpu_clock cpu_clocks[WIRE_CPU_CLOCKS] WRITTEN __attribute__((aligned(64))) = {};
+
 /* This CPU's share of what is counted by function, in `passed`, `counted` and `strays`; and the
  * place of a function's counter in one. */
 static __always_inline u32 counters_here(void)

@@ -11,6 +11,7 @@
 #ifndef PROFTRACE_TRACE_BPF_H
 #define PROFTRACE_TRACE_BPF_H
 
+#include "burst_bound.bpf.h"
 #include "line_hits.bpf.h"
 #include "places.bpf.h"
 #include "seeds.bpf.h"
@@ -368,7 +369,7 @@ __noinline u64 switch_weight(u32 function, u32 number)
 	if (!every)
 		return 1;
 	at = counter_place(share, function);
-	if (has_bursts && every == 1 && bursting && thread_in_burst(number)) {
+	if (has_bursts && every == 1 && bursting && thread_in_burst(number, burst_phase_here())) {
 		seen = bpf_map_lookup_elem(&counted, &at);
 		if (seen)
 			count_up(seen);

@@ -1035,7 +1035,10 @@ struct wire_cpu_clock {
 	 * how many the running thread had made until then in all its life. */
 	u64 reads, writes, reads_since, writes_since;
 	u32 runs; /* the target has run there since */
-	u32 pad[3];
+	/* The burst that was seen there last, by its serial; and how long the target had run there
+	 * when that began, in us. */
+	u32 burst, burst_from_us;
+	u32 pad;
 };
 
 /* An event of a process. */

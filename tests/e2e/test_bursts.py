@@ -2,8 +2,12 @@
 """Bursts: calls of what the budget has dropped are estimated, with errors, on their paths."""
 
 import math
+import os
+import re
+import signal
 
 import harness
+import test_drop
 from harness import PROFTRACE
 
 NAMED = [f"-F{name}" for name in ("request", "parse", "word", "answer", "rare")]
@@ -73,6 +77,57 @@ class Bursts(harness.TestCase):
                     for f in document["functions"] if f["source"] == "burst"}
         self.assertGreater(recorded["parse"], 500, recorded)
         self.assertTrue(math.isclose(recorded["parse"], recorded["answer"], rel_tol=0.1), recorded)
+
+    def stop_in_burst(self, tracer, target, probes):
+        """Waits until all functions have probes again, as in a burst, and stops proftrace until the
+        target has run for a second."""
+        def all_probed():
+            return all(map(probes.of, HOT))
+
+        def ran_ticks():
+            return sum(map(int, harness.stat_fields(target.pid)[11:13]))
+
+        self.assertTrue(harness.poll(lambda: not all_probed(), harness.TIMEOUT), tracer)
+        self.assertTrue(harness.poll(all_probed, harness.TIMEOUT, 0.001), tracer)
+        tracer.signal(signal.SIGSTOP)
+        second = ran_ticks() + os.sysconf("SC_CLK_TCK")
+        self.assertTrue(harness.poll(lambda: ran_ticks() > second, harness.TIMEOUT), target)
+        tracer.signal(signal.SIGCONT)
+
+    def test_late_end(self):
+        """A burst ends by itself where proftrace has no processor to end it."""
+        # A thread that reads is recorded from the burst's begin on.
+        target = self.target("serving", "reads")
+        tracer = self.process(PROFTRACE, "-v", "-f", "json", *NAMED, "--max-overhead", "5",
+                              "--burst", "20ms", "-p", target.pid)
+        self.assertTrue(tracer.stderr.wait_lines(harness.TRACING), tracer)
+        target.go()
+
+        def bursts():
+            """Of each burst so far: CPU time in ms, calls."""
+            return [(float(ms), int(calls)) for ms, calls in re.findall(
+                r"burst of 4 .* ([0-9.]+) ms of CPU time.* ([0-9]+) calls\n",
+                tracer.stderr.text())]
+
+        def late():
+            return [burst for burst in bursts() if burst[0] > 800]
+
+        self.assertTrue(harness.poll(lambda: len(bursts()) >= 2, harness.TIMEOUT), tracer)
+        probes = test_drop.Probes(target)
+        for _ in range(20):
+            taken = len(bursts())
+            self.stop_in_burst(tracer, target, probes)
+            # Probes may be in before the burst begins, or still after its end.
+            self.assertTrue(harness.poll(lambda taken=taken: len(bursts()) > taken,
+                                         harness.TIMEOUT), tracer)
+            if late():
+                break
+        target.finish()
+        self.document(tracer.finish())
+        self.assertTrue(late(), bursts())
+        usual = max(calls / ms for ms, calls in bursts() if ms < 200)
+        ran_ms, calls = late()[0]
+        self.assertLess(calls, usual * ran_ms / 3, bursts())
 
     def check_paths(self, document):
         """Two of five words are parse's. What was open as a burst began is not in its paths."""

@@ -239,6 +239,12 @@ int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct t
 	return groups__survey(&tr->groups, tr->backend, tr->skel, p, t, &list);
 }
 
+void tracer__bound_burst(struct tracer *tr, uint64_t leaves_ns, uint64_t over_ns)
+{
+	tr->skel->bss->burst_leaves_us = leaves_ns / 1000;
+	tr->skel->bss->burst_over_us = over_ns / 1000;
+}
+
 void tracer__set_burst_phase(struct tracer *tr, enum wire_burst_phase phase)
 {
 	uint32_t serial = tr->skel->bss->burst_serial;

@@ -176,6 +176,10 @@ bool tracer__surveys(const struct tracer *tr);
  */
 int tracer__put_in_burst(struct tracer *tr, const struct plan *p, const struct target *t,
 			 const struct tracer_survey *burst);
+/* Before a burst begins: after the target has run for `leaves_ns` on one CPU the kernel side ends
+ * the burst there, as with WIRE_BURST_ENDS, and after `over_ns` it records no more calls there,
+ * however late the phase is set. */
+void tracer__bound_burst(struct tracer *tr, uint64_t leaves_ns, uint64_t over_ns);
 void tracer__set_burst_phase(struct tracer *tr, enum wire_burst_phase phase);
 void tracer__take_out_burst(struct tracer *tr);
 /* Calls that were recorded in bursts before `until_ns` (CLOCK_MONOTONIC) and are still open end at

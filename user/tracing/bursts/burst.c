@@ -16,6 +16,7 @@
 #define QUIET_STEPS 3	       /* of waiting, without a call: a burst is over */
 #define BURST_COST  (50 * MS)  /* that ends a burst, by entries alone: many threads */
 #define REST_NS	    (300 * MS) /* from burst to burst, at least: links take long to be closed */
+#define LATE	    2	       /* times its usual length that a burst goes on by itself */
 
 /* One end of a burst: it lasts until the first of these. */
 struct edge {
@@ -49,6 +50,9 @@ static void record(struct bursts *b, struct reading *from, struct reading *to)
 	const struct edge begins = {b->edge_ns, EDGE_CPUS * b->edge_ns, 0};
 	const struct edge leaves = {most_ns, EDGE_CPUS * most_ns, QUIET_STEPS};
 
+	uint64_t longest_ns = LATE * (b->edge_ns + b->in.burst_ns);
+
+	tracer__bound_burst(b->in.tracer, longest_ns, longest_ns + most_ns);
 	reading__take(b, from, FIRST);
 	*to = *from;
 	tracer__set_burst_phase(b->in.tracer, WIRE_BURST_BEGINS);
@@ -90,6 +94,16 @@ static double burst_cost(struct bursts *b, const struct reading *from, const str
 	for (size_t k = 0; k < b->list_cnt; k++)
 		calls_ns += (double)b->calls[k] * b->members[b->list[k]].call_ns;
 	return own_ns > 0 && ran_ns - own_ns > calls_ns ? ran_ns - own_ns : calls_ns;
+}
+
+/* Calls of all functions of the look. */
+static unsigned long calls_of(const struct bursts *b)
+{
+	unsigned long sum = 0;
+
+	for (size_t k = 0; k < b->list_cnt; k++)
+		sum += b->calls[k];
+	return sum;
 }
 
 /* Takes the counts of a burst. */
@@ -143,8 +157,8 @@ int burst__take(struct bursts *b, uint64_t now, bool after_window)
 	bursts__turn_taken(b, &b->bursts, &look);
 	b->bursts.next_ns = now + REST_NS;
 	log_debug("burst of %zu functions: %.1f ms to make, %.1f ms long, %.1f ms of CPU time, "
-		  "costs %.1f ms",
+		  "costs %.1f ms, %lu calls",
 		  b->list_cnt, (double)look.made_ns / 1e6, (double)(to.at_ns - from.at_ns) / 1e6,
-		  (double)(to.ran_ns - from.ran_ns) / 1e6, calls_ns / 1e6);
+		  (double)(to.ran_ns - from.ran_ns) / 1e6, calls_ns / 1e6, calls_of(b));
 	return err == -ENOMEM ? err : 0;
 }
