@@ -862,6 +862,152 @@ static void hardly_any_reads(void **state)
 	rates__free(r);
 }
 
+/* A machine with more to do than processors. The target's thread makes requests without a pause, in
+ * phases: after each PHASE of them they take so many times as long, or as short. */
+#define PHASE	   5000
+#define PHASED	   4	/* functions; a request calls each so often: */
+#define PHASED_NS  7000 /* own CPU time of a short request */
+#define PHASED_RUN 4e9	/* own CPU time in all */
+
+static const double phased_calls[PHASED] = {1, 1, 5, 1};
+
+struct busy_machine {
+	double slow;	  /* requests of every other phase take so many times as long */
+	double skewed;	  /* the share of readings amid which the profiler loses its CPU */
+	double skew_ns;	  /* for how long, at most */
+	double short_cpu; /* the share of windows in which the target hardly gets a CPU */
+	double stops;	  /* stops of the machine, in 6 ms of the target's CPU time, */
+	double stop_ns;	  /* and how long they take, on average */
+	int windows;
+};
+
+/* Requests that are done after so much own CPU time. */
+static double requests_at(const struct busy_machine *m, double ns)
+{
+	double cycle_ns = PHASE * PHASED_NS * (1 + m->slow), cycles = floor(ns / cycle_ns);
+	double in = (ns - cycles * cycle_ns) / PHASED_NS;
+
+	return cycles * 2 * PHASE + (in < PHASE ? in : PHASE + (in - PHASE) / m->slow);
+}
+
+/* What is read a moment after the calls: in a few readings the profiler loses its CPU in between.
+ */
+static double read_late(const struct busy_machine *m, double at_ns, struct lengths *lengths)
+{
+	double late_ns = uniform() < m->skewed ? m->skew_ns * uniform() : 0;
+
+	lengths->skew_ns += late_ns;
+	return floor(requests_at(m, at_ns + late_ns));
+}
+
+/* A window that begins after so much of the target's own CPU time. */
+static void busy_window(struct rates *r, const struct busy_machine *m, uint32_t f, double at_ns,
+			bool reads)
+{
+	bool is_short = uniform() < m->short_cpu;
+	double own_ns = is_short ? 0.4e6 + 1e6 * uniform() : 5e6;
+	/* Caches are cold as a thread comes. */
+	double done_ns = is_short ? own_ns - 0.3e6 * uniform() : own_ns;
+	double requests = requests_at(m, at_ns + done_ns) - requests_at(m, at_ns);
+	uint64_t calls = (uint64_t)(phased_calls[f] * requests + uniform());
+	struct lengths lengths = {.cpu_ns = own_ns + 1000 * (double)calls};
+	double first = read_late(m, at_ns, &lengths);
+
+	if (reads)
+		lengths.reads = lengths.writes =
+			fmax(0, read_late(m, at_ns + done_ns, &lengths) - first);
+	if (uniform() < m->stops * lengths.cpu_ns / 6e6)
+		lengths.cpu_ns += 2 * m->stop_ns * uniform();
+	rates__add_window(r, &(const struct look_counts){&f, &calls, 1}, &lengths,
+			  1000 * (double)calls);
+}
+
+static void busy_burst(struct rates *r)
+{
+	const uint32_t functions[PHASED] = {0, 1, 2, 3};
+	double requests = 150 * (0.6 + 0.8 * uniform());
+	uint64_t calls[PHASED];
+
+	for (int f = 0; f < PHASED; f++)
+		calls[f] = (uint64_t)(phased_calls[f] * requests + uniform());
+	assert_int_equal(add_burst(r, functions, calls, PHASED), 0);
+}
+
+/* The share of functions within two errors, in 200 runs, and *median: how far off they are. */
+static double on_a_busy_machine(const struct busy_machine *m, bool reads, double *median)
+{
+	double inside = 0, span_ns = PHASED_RUN * (1 + m->stops * m->stop_ns / 6e6);
+	static double off[200 * PHASED];
+	double requests = requests_at(m, PHASED_RUN), ticks = reads ? requests : 0;
+	size_t cnt = 0;
+
+	for (uint32_t run = 1; run <= 200; run++) {
+		struct lengths spans[PHASED];
+		struct rate rates[PHASED];
+		struct rates *r;
+
+		seed = run;
+		assert_int_equal(rates__new(&r), 0);
+		for (int f = 0; f < PHASED; f++) {
+			assert_int_equal(rates__add(r, phased_calls[f] / PHASED_NS), 0);
+			spans[f] = (struct lengths){span_ns, ticks, ticks};
+		}
+		for (int w = 0; w < m->windows; w++) {
+			busy_window(r, m, w % PHASED,
+				    PHASED_RUN * (w + uniform()) / (m->windows + 1), reads);
+			if (w % 4 == 0)
+				busy_burst(r);
+		}
+		assert_int_equal(rates__estimate(r, spans, rates), 0);
+		for (int f = 0; f < PHASED; f++) {
+			double of_truth = rates[f].per_ns * span_ns / (phased_calls[f] * requests);
+
+			off[cnt] = fabs(of_truth - 1);
+			inside += off[cnt++] <= 2 * sqrt(rates[f].variance) * of_truth;
+		}
+		rates__free(r);
+	}
+	qsort(off, cnt, sizeof(*off), by_value);
+	*median = off[cnt / 2];
+	printf("median error %.1f %%, nine tenths within %.1f %%, %.0f %% within two errors\n",
+	       100 * *median, 100 * off[cnt * 9 / 10], 100 * inside / (double)cnt);
+	return inside / (double)cnt;
+}
+
+/* The profiler loses its CPU for up to 4 ms between reading calls and reading how often the target
+ * has read. Such a window has too many reads for its calls; CPU time, by which windows agree as
+ * they happen to be in slow phases, is not to be believed for that. */
+static void readings_that_are_skewed(void **state)
+{
+	struct busy_machine m = {.slow = 3, .skewed = 0.15, .skew_ns = 4e6, .windows = 18};
+	double median;
+
+	assert_true(on_a_busy_machine(&m, true, &median) > 0.9);
+	assert_true(median < 0.01);
+	m.skewed = 0.3;
+	assert_true(on_a_busy_machine(&m, true, &median) > 0.9);
+	assert_true(median < 0.02);
+}
+
+/* Windows that have had a CPU for a tenth of their time tell little: caches are cold. */
+static void windows_without_a_cpu(void **state)
+{
+	const struct busy_machine m = {.slow = 1.2, .short_cpu = 0.5, .windows = 18};
+	double median;
+
+	assert_true(on_a_busy_machine(&m, false, &median) > 0.9);
+}
+
+/* The host stops the machine, which counts as CPU time of the thread that runs: few windows have
+ * that, and these are long. */
+static void a_machine_that_stops(void **state)
+{
+	const struct busy_machine m = {.slow = 1, .stops = 0.1, .stop_ns = 30e6, .windows = 160};
+	double median;
+
+	assert_true(on_a_busy_machine(&m, false, &median) > 0.9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -891,6 +1037,9 @@ int main(void)
 		cmocka_unit_test(called_together),
 		cmocka_unit_test(not_by_reads),
 		cmocka_unit_test(hardly_any_reads),
+		cmocka_unit_test(readings_that_are_skewed),
+		cmocka_unit_test(windows_without_a_cpu),
+		cmocka_unit_test(a_machine_that_stops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,8 @@ void reading__take(struct bursts *b, struct reading *r, enum which which)
 			b->read[k] = collector__surveyed(b->in.collector, b->functions[k]);
 		if (which != BETWEEN)
 			r->io = tracer__io(b->in.tracer);
-		if (now_ns() - r->at_ns < SKEW_NS)
+		r->skew_ns = now_ns() - r->at_ns;
+		if (r->skew_ns < SKEW_NS)
 			break;
 	}
 	r->cost_ns = 0;
