@@ -105,7 +105,8 @@ static void set_ticks(struct rates *r, const struct lengths *lengths, double own
 	for (int clock = BY_READS; clock < CLOCKS; clock++) {
 		if (!(r->ns_per[clock] > 0) && ticks[clock] >= LEAST_TICKS)
 			r->ns_per[clock] = own_ns / ticks[clock];
-		by[clock] = (struct length){ticks[clock] * r->ns_per[clock], 0, counts};
+		by[clock] =
+			(struct length){.ns = ticks[clock] * r->ns_per[clock], .counts = counts};
 	}
 }
 
