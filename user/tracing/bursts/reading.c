@@ -40,8 +40,7 @@ void reading__take(struct bursts *b, struct reading *r, enum which which)
 			b->read[k] = collector__surveyed(b->in.collector, b->functions[k]);
 		if (which != BETWEEN)
 			r->io = tracer__io(b->in.tracer);
-		r->skew_ns = now_ns() - r->at_ns;
-		if (r->skew_ns < SKEW_NS)
+		if (now_ns() - r->at_ns < SKEW_NS)
 			break;
 	}
 	r->cost_ns = 0;

@@ -18,7 +18,6 @@ struct bursts;
 /* A moment: the target's clock, and the calls of the list that were counted up to then. */
 struct reading {
 	uint64_t at_ns, ran_ns;
-	uint64_t skew_ns;    /* all was read within this */
 	struct tracer_io io; /* of the first and the last one */
 	double cost_ns;	     /* of the calls since the first reading; 0: it is that one */
 };

@@ -23,8 +23,6 @@ static void count_window(struct bursts *b, const struct reading *from, const str
 		.reads = (double)(to->io.reads - from->io.reads),
 		.writes = (double)(to->io.writes - from->io.writes),
 		.unbalanced = reading__unbalanced(b, from, to),
-		.skew_ns = (double)(from->skew_ns + to->skew_ns),
-		.cut = to->cost_ns >= WINDOW_COST,
 	};
 
 	b->cost_ns += to->cost_ns;

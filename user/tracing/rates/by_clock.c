@@ -85,7 +85,7 @@ static void add_pair(struct estimating *e, const struct burst *b, double worth)
 
 	if (!(own_ns > 0))
 		return;
-	by = window_counts(e->clock, &length, own_ns);
+	by = window_counts(e->clock, own_ns);
 	for (size_t i = 0; i < w->cnt; i++) {
 		uint32_t f = w->of[i].function;
 		struct pairs *p = &e->pairs[f];

@@ -19,11 +19,6 @@ struct lengths {
 	double cpu_ns, reads, writes;
 	double unbalanced; /* of a window: the logarithm of its reads for each write, by the run's
 			    */
-	/* Of a window: calls and clocks were not read at one moment, but within so much time in
-	 * all, at its begin and its end. Of 6 ms that may be 3 where the profiler was without a CPU
-	 * between the two. */
-	double skew_ns;
-	bool cut; /* a window: it has ended early, as so much was called */
 };
 
 #endif

@@ -16,8 +16,6 @@
 
 /* A window that has 10 % more reads for each write than the run counts half. */
 #define UNBALANCED 0.1
-/* And so does one whose calls and clocks were read within 5 % of its length. */
-#define SKEWED 0.05
 
 #define MAX_BURSTS 1024 /* then each two are put together */
 
@@ -78,21 +76,13 @@ static void note_window(struct rates *r, const struct look_counts *counts,
 		w->of[i] = (struct window_calls){counts->functions[i], (double)counts->calls[i]};
 }
 
-/* How many times a window counts whose calls and clocks were read within so much time. */
-static double sharp(const struct lengths *lengths)
-{
-	double skewed = lengths->skew_ns / (SKEWED * lengths->cpu_ns);
-
-	return 1 / (1 + skewed * skewed);
-}
-
 /* How many times a window counts by reads and writes. One that ends amid a turn of an event loop,
  * which reads for all clients and then answers all, tells little by either. */
 static double balance(const struct lengths *lengths)
 {
 	double unbalanced = lengths->unbalanced / UNBALANCED;
 
-	return sharp(lengths) / (1 + unbalanced * unbalanced);
+	return 1 / (1 + unbalanced * unbalanced);
 }
 
 /* Lengths by reads and writes. */
@@ -114,7 +104,7 @@ static void windows_add(struct windows *w, enum clock clock, const struct length
 			double calls)
 {
 	double own_ns = count_cost__own_ns(&count_cost__calibrated, length->ns, length->cost_ns);
-	double by = window_counts(clock, length, own_ns) * length->counts;
+	double by = window_counts(clock, own_ns) * length->counts;
 
 	sums_add(&w->sums, calls * by, own_ns * by);
 	w->all.ns += length->ns * by;
@@ -126,9 +116,7 @@ void rates__add_window(struct rates *r, const struct look_counts *counts,
 		       const struct lengths *lengths, double cost_ns)
 {
 	double own_ns = count_cost__own_ns(&count_cost__calibrated, lengths->cpu_ns, cost_ns);
-	struct length by[CLOCKS] = {
-		{lengths->cpu_ns, cost_ns, sharp(lengths), lengths->cut},
-	};
+	struct length by[CLOCKS] = {{lengths->cpu_ns, cost_ns, 1}};
 
 	if (!(lengths->cpu_ns > 0))
 		return;

@@ -12,8 +12,8 @@
 
 enum clock { BY_TIME, BY_READS, BY_WRITES, CLOCKS };
 
-/* By CPU time windows that were cut short, as so much was called, count as if they were this long:
- * rates change from moment to moment, so they are no worse. */
+/* By CPU time all windows count as if they were this long: rates change from moment to moment, so
+ * those that were cut short, as so much was called, are no worse. */
 #define LOOK_NS 6e6
 
 /* A look's length by one clock, and what counting has taken of that, in ns: of reads and writes so
@@ -22,7 +22,6 @@ struct length {
 	double ns; /* 0: not known */
 	double cost_ns;
 	double counts; /* how many times it counts */
-	bool cut;      /* as struct lengths */
 };
 
 /* Windows' figures of a function, by one clock. */
@@ -78,15 +77,10 @@ struct rates {
 };
 
 /* How many times a window counts that was so long by a clock. Calls by reads and writes hold from
- * moment to moment, so longer ones tell more. By CPU time, too, but for windows that were cut. One
- * of 1 ms that was to have 6, as the target's thread had no CPU, is mostly made of its ends, and of
- * cold caches. One that is long as the host has taken 50 ms of it stands for all the time that the
- * host takes. */
-static inline double window_counts(enum clock clock, const struct length *length, double own_ns)
+ * moment to moment, so longer ones tell more. */
+static inline double window_counts(enum clock clock, double own_ns)
 {
-	double ns = length->cut && length->ns < LOOK_NS ? LOOK_NS : length->ns;
-
-	return clock == BY_TIME ? ns / own_ns : 1;
+	return clock == BY_TIME ? LOOK_NS / own_ns : 1;
 }
 
 /* How much of what is known of one function tells of another: 1 if the same threads call them, as

@@ -27,27 +27,19 @@ double sums_ratio(const struct sums *s)
 	return s->x > 0 ? s->c / s->x : 0;
 }
 
-/* How many looks of the same length would tell as much. Of four looks, two of which are six times
- * as long as the others, the result is that of two and a half. */
-static double looks_of(const struct sums *s)
-{
-	return s->xx > 0 ? s->x * s->x / s->xx : s->n;
-}
-
 double sums_spread(const struct sums *s)
 {
 	double ratio = sums_ratio(s), squares = s->cc - 2 * ratio * s->cx + ratio * ratio * s->xx;
-	double n = looks_of(s);
 
 	if (s->n < 2 || !(s->c > 0) || squares < 0)
 		return 0;
-	return squares * n * s->n / (s->n - 1) / (s->c * s->c);
+	return squares * s->n * s->n / (s->n - 1) / (s->c * s->c);
 }
 
 /* The variance of one look by chance alone, as calls are whole. */
 static double variance_by_chance(const struct sums *s)
 {
-	return looks_of(s) / (s->c + 1);
+	return s->n / (s->c + 1);
 }
 
 /* How much the deviations of a function's looks tell, in looks: where it is called a few times in a
@@ -56,18 +48,7 @@ static double looks_worth(const struct sums *s)
 {
 	double share = USUAL / (USUAL + variance_by_chance(s));
 
-	return s->n > 1 ? (looks_of(s) - 1) * share * share : 0;
-}
-
-/* How many times as large as it seems a variance is to be taken that so many deviations of a
- * function's looks have told, beside DRAWN: that of Student's distribution. Few looks mostly
- * deviate less from each other than they would on average. One look has told nothing, and what is
- * usual without it is uncertain enough. */
-static double few_looks(double deviations)
-{
-	double told = deviations < 1 ? deviations : 1;
-
-	return 1 + told * 2 / (deviations + DRAWN - 2);
+	return s->n > 1 ? (s->n - 1) * share * share : 0;
 }
 
 double sums_variance(const struct sums *s, const struct usual *usual)
@@ -75,7 +56,7 @@ double sums_variance(const struct sums *s, const struct usual *usual)
 	double own = looks_worth(s), chance = usual->times * variance_by_chance(s);
 	double beyond = ((sums_spread(s) - chance) * own + usual->beyond * DRAWN) / (own + DRAWN);
 
-	return ((beyond > 0 ? beyond : 0) * few_looks(own) + chance) / looks_of(s);
+	return ((beyond > 0 ? beyond : 0) + chance) / s->n;
 }
 
 static int by_size(const void *a, const void *b)
