@@ -54,8 +54,10 @@ static void keep_company(struct references *refs)
 
 /* Sums over other functions. */
 struct others {
-	double cnt, likelihood; /* of those that the same threads call */
-	double all_weights, all_distance, all_squares; /* weighed by how well they are known */
+	/* Of those that the same threads call: */
+	double cnt, likelihood;
+	/* Of all, weighed by how well they are known: */
+	double all_weights, all_distance, all_squares;
 	/* Weighed by what they tell: */
 	double weights, distance, squares, expected, variance, off;
 };
