@@ -43,7 +43,9 @@ static void make_rows(const struct shipment *s, struct profile *p)
 		functions_rows(merged, &ids, &none, &rows);
 		paths_rows(merged, &ids, &none, &rows);
 		for (int table = 0; table < ROW_TABLES; table++)
-			check(!profile_row(s, table, merged, &ids, &rows) && !rows.failed);
+			for (int lack = LACKS_BOTH; lack < LACKS_NOTHING; lack++)
+				check(!profile_row(s, table, lack, merged, &ids, &rows) &&
+				      !rows.failed);
 	}
 	rows__free(&rows);
 	path_ids__clear(&ids);
