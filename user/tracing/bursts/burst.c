@@ -16,7 +16,7 @@
 #define QUIET_STEPS 3	       /* of waiting, without a call: a burst is over */
 #define BURST_COST  (50 * MS)  /* that ends a burst, by entries alone: many threads */
 #define REST_NS	    (300 * MS) /* from burst to burst, at least: links take long to be closed */
-#define LATE	    2	       /* times its usual length that a burst goes on by itself */
+#define LATE	    4	       /* times its usual length that a burst goes on by itself */
 
 /* One end of a burst: it lasts until the first of these. */
 struct edge {
