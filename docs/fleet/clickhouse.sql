@@ -58,7 +58,8 @@ DROP TABLE IF EXISTS profile_paths_in;
 DROP TABLE IF EXISTS path_minutes_in;
 DROP TABLE IF EXISTS profile_trees;
 CREATE TABLE profile_trees (
-	id UInt64, t_only UInt8, t_mark UInt64, service String, version String, host String, kernel String, time DateTime,
+	id UInt64, t_only UInt8, t_mark UInt64, service String, version String, host String,
+	kernel String, time DateTime,
 	period_ns UInt64, t_names Array(UInt64), t_name Array(UInt32), t_size Array(UInt32),
 	p_probe_ns Array(UInt64), p_error_ns Array(UInt64),
 	p_calls Array(UInt64), p_self_ns Array(UInt64), p_off_ns Array(UInt64),

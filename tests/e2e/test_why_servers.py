@@ -21,7 +21,8 @@ from harness import PROFTRACE
 SECONDS = 4
 SLOW_S = 0.1
 HOLD_S, PAUSE_S = 0.3, 0.7
-# That a thread waits for a CPU is a cause, too: on a busy machine causes of ours have to last longer.
+# How many times longer the causes last that are made here. On a busy machine waiting for a CPU is
+# the longest cause otherwise.
 SLOWER = (1, 2, 4, 8)
 
 

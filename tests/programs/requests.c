@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * requests [THREADS [REQUESTS [TASKS [SLOW_US]]]]: a server of THREADS threads, each of which handles
- * REQUESTS requests, one in ten of which sleeps for SLOW_US (1000). Each request submits TASKS tasks to a pool of four workers,
- * and does not wait for them; each tenth task submits one more. Says of each request, "REQUEST tid
- * INNER OUTER TASKS" in each thread's order, how long it took at least (as seen from inside of its
- * functions) and at most (from outside) until the last of its tasks had ended.
+ * requests [THREADS [REQUESTS [TASKS [SLOW_US]]]]: a server of THREADS threads, each of which
+ * handles REQUESTS requests, one in ten of which sleeps for SLOW_US (1000). Each request submits
+ * TASKS tasks to a pool of four workers, and does not wait for them; each tenth task submits one
+ * more. Says of each request, "REQUEST tid INNER OUTER TASKS" in each thread's order, how long it
+ * took at least (as seen from inside of its functions) and at most (from outside) until the last of
+ * its tasks had ended.
  */
 #include <pthread.h>
 #include <stdint.h>

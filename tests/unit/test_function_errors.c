@@ -12,6 +12,7 @@
 #include "calls/profile.h"
 #include "calls/tree.h"
 #include "collect/collector.h"
+#include "drawn.h"
 #include "rates/rates.h"
 
 enum { SINGLE, MANY, KINDS };
@@ -28,23 +29,6 @@ enum { SINGLE, MANY, KINDS };
 #define COUNT_NS  100.0
 #define RUN_NS	  6e9
 #define JITTER	  0.25 /* of how much a look meets */
-
-static uint32_t seed;
-
-static double uniform(void)
-{
-	seed = seed * 1664525 + 1013904223;
-	return (seed >> 8) / 16777216.0;
-}
-
-static double normal(void)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform();
-	return sum;
-}
 
 /* Calls in a ms of the target's own CPU time: 20 to 200. */
 static double true_rate(uint32_t f)

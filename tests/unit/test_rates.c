@@ -10,29 +10,13 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "drawn.h"
 #include "rates/rates.h"
 
 #define FUNCTIONS  60
 #define REQUEST_NS 10000.0 /* of own CPU time */
 #define COUNT_NS   400.0
 #define WINDOW_NS  10e6
-
-static uint32_t seed;
-
-static double uniform(void)
-{
-	seed = seed * 1664525 + 1013904223;
-	return (seed >> 8) / 16777216.0;
-}
-
-static double normal(void)
-{
-	double sum = -6;
-
-	for (int i = 0; i < 12; i++)
-		sum += uniform();
-	return sum;
-}
 
 /* A target with two kinds of threads, each of which handles requests of its own. */
 struct load {

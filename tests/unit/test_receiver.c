@@ -169,7 +169,8 @@ static void test_sent(void **state)
 	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, ONE, ONE, ONE, OK, EMPTY, OK,
 					   EMPTY}},
 	       RECEIVER_SENT, "");
-	/* It came as far as to the sums of paths, or to paths and not to their sums. */
+	/* The last attempt came as far as to the sums of paths, or to paths and not to their sums.
+	 */
 	expect((struct server){.answers = {OK, OK, EMPTY, EMPTY, OK, ONE, EMPTY, ONE, ONE, OK,
 					   EMPTY}},
 	       RECEIVER_SENT, "");

@@ -48,8 +48,8 @@ static void test_amid_a_call(void **state)
 	expect_in(350, (struct time_window){340, 360}, (struct held_place){RUN, NO, 300});
 }
 
-/* That a thread called nothing since 200 or 400 is known by the call that ended then, whatever
- * other windows there are. */
+/* A thread that has called nothing since 200, or 400, is known to have done so by the call that
+ * ended then, whatever other windows there are. */
 static void test_between_calls(void **state)
 {
 	struct time_window two[] = {{110, 115}, {240, 260}}, more[] = {{240, 260}, {440, 460}};

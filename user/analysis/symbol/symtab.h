@@ -34,8 +34,8 @@ size_t symtab__count(const struct symtab *tab);
  * the file's strings. */
 size_t symtab__unreadable(const struct symtab *tab);
 const struct symbol *symtab__at(const struct symtab *tab, size_t index);
-/* What tells of the functions, for messages: ".symtab", ".dynsym", "/usr/lib/debug/...", joined by
- * " + "; "" if nothing does. */
+/* The tables and files that the functions are known by, for messages, joined by " + ": ".dynsym +
+ * .eh_frame", "/usr/lib/debug/..."; "" if there are none. */
 const char *symtab__source(const struct symtab *tab);
 
 #endif

@@ -292,9 +292,9 @@ struct profile_drop {
 };
 
 /*
- * What the run's looks tell of a function's calls, before these are shared among its paths: how
- * many of its calls are estimated, with those of paths that a view has left out, and the variance
- * of that number, in calls^2, a whole number.
+ * A function's calls as the run's looks tell them, before they are shared among its paths: how many
+ * are estimated, with those of paths that a view has left out, and the variance of that number, in
+ * calls^2, a whole number. Example: 1,000 calls +- 100 have a variance of 10,000.
  */
 struct profile_estimate {
 	uint32_t function;

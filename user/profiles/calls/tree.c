@@ -174,15 +174,22 @@ int profile__summarize(struct profile *p)
 	return 0;
 }
 
+struct profile_estimate *profile__find_estimate(const struct profile *p, uint32_t function)
+{
+	size_t at = LOWER_BOUND(p->estimates_cnt, k, p->estimates[k].function < function);
+
+	return at < p->estimates_cnt && p->estimates[at].function == function ? &p->estimates[at]
+									      : NULL;
+}
+
 void profile__count_estimates(struct profile *p)
 {
 	for (size_t i = 0; i < p->estimates_cnt; i++)
 		p->estimates[i].calls = 0;
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
-		uint32_t function = p->nodes[i].function;
-		size_t at = LOWER_BOUND(p->estimates_cnt, k, p->estimates[k].function < function);
+		struct profile_estimate *e = profile__find_estimate(p, p->nodes[i].function);
 
-		if (at < p->estimates_cnt && p->estimates[at].function == function)
-			p->estimates[at].calls += p->nodes[i].stats.burst_calls;
+		if (e)
+			e->calls += p->nodes[i].stats.burst_calls;
 	}
 }

@@ -18,6 +18,9 @@ int profile__connect_by(struct profile *p, enum weight weight);
  * of recursive calls. Needs profile__connect(). Time: linear in the nodes. */
 int profile__summarize(struct profile *p);
 
+/* The estimate of a function's calls; NULL: it has none. Time: logarithmic. */
+struct profile_estimate *profile__find_estimate(const struct profile *p, uint32_t function);
+
 /* Sets the calls of estimates to what is estimated on all paths, none of which is left out yet. */
 void profile__count_estimates(struct profile *p);
 

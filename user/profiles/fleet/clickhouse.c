@@ -203,7 +203,7 @@ static int is_there(struct receiver *r, const struct clickhouse *c, const struct
 	return cnt < 0 ? -1 : cnt > 0;
 }
 
-/* Whether the sums of paths have it: as above. */
+/* Whether the sums of paths have the profile: as above. */
 static int is_summed(struct receiver *r, const struct clickhouse *c, const struct shipment *s,
 		     enum receiver_result *result)
 {
@@ -217,7 +217,8 @@ static int is_summed(struct receiver *r, const struct clickhouse *c, const struc
 	return cnt < 0 ? -1 : cnt > 0;
 }
 
-/* What is to be sent of a row: an enum row_lack, or negative if that cannot be told now. */
+/* Which tables lack a row, and are to be sent it: an enum row_lack, or negative if that cannot be
+ * told now. */
 static int find_lack(struct receiver *r, const struct clickhouse *c, const struct shipment *s,
 		     enum row_table table, enum receiver_result *result)
 {

@@ -22,7 +22,6 @@
 #include "calls/stats.h"
 #include "calls/tree.h"
 #include "calls/walk.h"
-#include "util/search.h"
 #include "views/compact.h"
 
 #define NO_THREAD UINT32_MAX
@@ -159,25 +158,20 @@ static double new_variance(const struct call_stats *now, const struct call_stats
 static int sum_estimates(const struct profile *to, const struct profile *p, struct call_stats **out)
 {
 	struct call_stats *sums = calloc(to->estimates_cnt + 1, sizeof(*sums));
-	size_t k = 0;
+	const struct profile_estimate *e;
 
 	*out = sums;
 	if (!sums)
 		return -ENOMEM;
 	for (size_t i = 0; i < to->estimates_cnt; i++) {
-		uint32_t function = to->estimates[i].function;
-
-		while (k < p->estimates_cnt && p->estimates[k].function < function)
-			k++;
-		if (k < p->estimates_cnt && p->estimates[k].function == function)
-			sums[i].calls_varied = p->estimates[k].varied;
+		e = profile__find_estimate(p, to->estimates[i].function);
+		if (e)
+			sums[i].calls_varied = e->varied;
 	}
 	for (size_t i = 1; i < p->nodes_cnt; i++) {
-		size_t at = LOWER_BOUND(to->estimates_cnt, e,
-					to->estimates[e].function < p->nodes[i].function);
-
-		if (at < to->estimates_cnt && to->estimates[at].function == p->nodes[i].function)
-			sums[at].calls += p->nodes[i].stats.calls;
+		e = profile__find_estimate(to, p->nodes[i].function);
+		if (e)
+			sums[e - to->estimates].calls += p->nodes[i].stats.calls;
 	}
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What link_holder.c and the link holder's process say to each other over their socket. */
+/* Requests of link_holder.c to the link holder's process, and its answers, over their socket. */
 #ifndef PROFTRACE_ATTACH_LINKS_HOLDER_REQUEST_H
 #define PROFTRACE_ATTACH_LINKS_HOLDER_REQUEST_H
 
