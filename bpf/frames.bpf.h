@@ -365,13 +365,17 @@ ONCE_IF_WALKED u32 close_frame(u32 number, u64 limit, u64 now, u32 what)
 	return close_next(&w);
 }
 
-static __always_inline long close_one(__attribute__((unused)) u32 i, struct close_walk *w)
+#define MAX_GONE 64 /* interrupts are off meanwhile */
+
+/* The bound on CLOSE_GONE is looked at here: were it the loop's number of rounds, the verifier
+ * would walk the loop once for either number. */
+static __always_inline long close_one(u32 i, struct close_walk *w)
 {
+	if (HAS_REGISTERS && i >= MAX_GONE && w->what == CLOSE_GONE)
+		return 1;
 	w->number = close_frame(w->number, w->limit, w->now, w->what);
 	return !w->number;
 }
-
-#define MAX_GONE 64 /* interrupts are off meanwhile */
 
 /* Closes frames of a call stack whose leave nobody has seen. The only loop that does: a global
  * function, which the verifier looks at once, and not in each place that calls it; and no other
@@ -380,7 +384,7 @@ __noinline u32 frames_close(u32 number, u64 limit, u64 now, u32 what)
 {
 	struct close_walk w = {.limit = limit, .now = now, .what = what, .number = number};
 
-	LOOP(what == CLOSE_GONE ? MAX_GONE : MAX_UNWIND, close_one, &w);
+	LOOP(MAX_UNWIND, close_one, &w);
 	return number;
 }
 
