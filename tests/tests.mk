@@ -31,7 +31,7 @@ INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mc
 CALCS        := pie nopie static static-pie dynsym stripped debuglink
 PROGRAM_BINS := $(addprefix $(PROGRAMS)/,$(PLAIN) pace-renamed $(CALCS:%=calc-%) $(THROWING) tailcall goes_back busy entries early returns emul arguments \
 		$(PARAMETERS:%=parameters-%) methods $(INSTRUMENTED:%=instrumented-%) lines_own-O0 lines_own-O2 lines_time \
-		births births-vfork crowd crowd-nameless inline_data signal_throws exchange generators redzone-nops redzone-nop5 libplugin.so \
+		births births-vfork crowd crowd-nameless inline_data signal_throws exchange pause32 generators redzone-nops redzone-nop5 libplugin.so \
 		nameless nameless-static liblazy.so lazy libthread_context.so thread_context-linked libshapes.so libregions.so regions-plain hot-regions shapes-linked shapes-dlopen shapes-foreign \
 		own_jumps-static jump_swaps-static stack_copies-static profiled profiled-static backtraces-name own_switch-1 own_switch-2 own_switch-3 own_switch-4 $(GO:%=go%))
 
@@ -84,6 +84,8 @@ $(PROGRAMS)/signal_throws: tests/programs/signal_throws.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -fnon-call-exceptions -o $@ $<
 $(PROGRAMS)/exchange: tests/programs/exchange.S
 	$(call say,TARGET,$@)$(PROGRAM_C) -o $@ $<
+$(PROGRAMS)/pause32: tests/programs/pause32.S
+	$(call say,TARGET,$@)$(CC) -m32 -nostdlib -static -o $@ $<
 $(PROGRAMS)/generators: tests/programs/generators.cpp
 	$(call say,TARGET,$@)$(PROGRAM_CXX) -std=gnu++20 -o $@ $<
 $(PROGRAMS)/missing: PLAIN_FLAGS := -Wl,-z,now

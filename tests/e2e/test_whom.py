@@ -94,26 +94,6 @@ class Names(WhomCase):
         document = self.finish(tracer, numbered, named, later)
         self.assertEqual(self.count(document, "apply"), 8)
 
-    def test_a_32_bit_process_among_them(self):
-        """It is left out; chosen by its number it is refused."""
-        source, other = self.path("pause.s"), self.path(self.name + "x")
-        with open(source, "w", encoding="utf-8") as file:
-            file.write(".globl _start\n_start: mov $29, %eax\nint $0x80\njmp _start\n")
-        subprocess.run(["as", "--32", "-o", source + ".o", source], check=True)
-        subprocess.run(["ld", "-m", "elf_i386", "-o", other, source + ".o"], check=True)
-        paused = subprocess.Popen([other])
-        self.addCleanup(paused.wait)
-        self.addCleanup(paused.kill)
-        target = self.target(self.calc, 3)
-        done = self.run_proftrace("-p", f"{target.pid},{paused.pid}")
-        self.assertEqual(done.status, 1, str(done))
-        self.assertIn("a 32-bit file", done.stderr)
-        tracer = self.trace("-p", self.name + "*")
-        self.assertTrue(tracer.stderr.wait_lines(f"proftrace: elf: cannot read '{other}'"))
-        target.go()
-        counts = target.finish().counts
-        self.assert_counts(self.document(tracer.interrupt()), counts)
-
     def test_one_that_starts_again(self):
         """With a time the run outlives the last of them, and says so."""
         first = self.target(self.calc, 3)

@@ -34,6 +34,7 @@ ROWS = [
         name: "programs cannot write registers" for name in ("5.10", "6.1", "6.12")}),
     Row("sandboxes", ["test_exits.Sandboxes.*"]),
     Row("whom to trace", ["test_targets.Pids.*", "test_targets.Files.*"]),
+    Row("of 32 bits", ["on_kernels.Of32Bits.*"]),
     Row("in a container", ["test_containers.Containers.*"],
         lacks={name: "children are not followed in functions with return probes"
                for name in ("5.10", "6.1", "6.12")}),
@@ -76,7 +77,8 @@ ROWS = [
 
 # The short form, a part of `make check`, in one machine a kernel: cases whose results cannot depend
 # on the machine's speed.
-SHORT = {column.name: ["on_kernels.Short.*", "test_containers.Containers.test_a_container_*"]
+SHORT = {column.name: ["on_kernels.Short.*", "on_kernels.Of32Bits.*",
+                       "test_containers.Containers.test_a_container_*"]
          for column in COLUMNS}
 for _name in "6.1", "6.12", "newest", "newest-full":
     SHORT[_name].append("test_seeds.Seeds.test_exact")

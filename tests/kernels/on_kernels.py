@@ -101,6 +101,26 @@ class Short(Case):
         self.assertEqual((done.status, done.counts), (0, {"outer": 7, "inner": 7}))
 
 
+class Of32Bits(Case):
+    """A process of 32 bits, which kernels need not be able to run."""
+
+    def test_among_others(self):
+        """It is left out; chosen by its number it is refused."""
+        calc = self.copy(program("calc-pie"), "whom")
+        paused = subprocess.Popen([self.copy(program("pause32"), "whom32")])
+        self.addCleanup(paused.wait)
+        self.addCleanup(paused.kill)
+        target = self.target(calc, 3)
+        done = self.run_proftrace("-p", f"{target.pid},{paused.pid}")
+        self.assertEqual(done.status, 1, str(done))
+        self.assertIn("a 32-bit file", done.stderr)
+        tracer = self.proftrace("-f", "json", "-p", "whom*").wait_tracing()
+        self.assertIn(f"proftrace: elf: cannot read '{paused.args[0]}'", tracer.stderr.text())
+        target.go()
+        done = target.finish()
+        self.assert_counts(self.document(tracer.interrupt()), done.counts)
+
+
 class Killed(Case):
     """SIGKILL for the profiler while its target calls."""
 
