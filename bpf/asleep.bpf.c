@@ -121,7 +121,7 @@ static __always_inline struct wire_wait *asleep_make(struct task_struct *task,
 {
 	struct wire_wait *w = q->free ? wait_at(q->free - 1) : 0;
 	const struct open_call open = {.slot = ~0ull};
-	struct wait_unwinding x = {.wait = w, .sp = q->sp};
+	struct wait_unwinding x = {.sp = q->sp};
 
 	if (!w || !SWAP_IF(&w->hash, 0, q->hash))
 		return 0;
@@ -131,6 +131,7 @@ static __always_inline struct wire_wait *asleep_make(struct task_struct *task,
 	w->lock = cause->lock;
 	w->spot.pid_tgid = thread_of(task);
 	w->spot.start_ns = FAR_FIELD(task, start_boottime);
+	w->spot.goid = 0;
 	w->spot.callstack = w->spot.lives = w->spot.node = 0;
 	w->spot.holder = holder_of(task, cause, regs);
 	bpf_probe_read_kernel_str(w->spot.comm, sizeof(w->spot.comm), &task->comm);

@@ -15,6 +15,14 @@
 bool go_traced = false; /* the others hold */
 u64 go_tls_offset = 0;	/* of the pointer to it, from the thread pointer */
 u32 go_goid_offset = 0; /* of the goroutine's number in it */
+/* Of the goroutine that a thread works for, in the runtime's struct m, the thread's descriptor. */
+u32 go_curg_offset = 0;
+
+/* In struct g, of all versions of Go: the bounds of its stack come first. */
+#define GO_G_M	0x30 /* the thread that runs it */
+#define GO_G_SP 0x38 /* its stack pointer, while it is off its stack */
+/* In struct m: */
+#define GO_M_G0 0 /* the descriptor whose stack is the thread's system stack */
 
 struct goroutine_key {
 	u64 g;
@@ -100,10 +108,39 @@ static __always_inline bool goroutine_find(struct place *at, const struct task_s
 	}
 	if (!callstack_lock(at->callstack))
 		return false;
-	if (goroutine_is(at->callstack, owner, g, goid))
+	if (goroutine_is(at->callstack, owner, g, goid)) {
+		at->callstack->hi = stack[1];
 		return true;
+	}
 	callstack_unlock(at->callstack);
 	return false;
+}
+
+/* What is read of a descriptor. */
+struct go_descriptor {
+	u64 g, lo, hi, goid;
+};
+
+static __always_inline bool go_word(u64 *word, u64 address)
+{
+	return !bpf_probe_read_user(word, sizeof(*word), (void *)address);
+}
+
+static __always_inline bool go_describe(struct go_descriptor *d, u64 g)
+{
+	d->g = g;
+	return g && !bpf_probe_read_user(&d->lo, 2 * sizeof(d->lo), (void *)g) &&
+	       go_word(&d->goid, g + go_goid_offset);
+}
+
+/* The call stack of a descriptor, if it is known; 0: it is not. */
+static __always_inline u32 go_callstack(const struct go_descriptor *d, u64 owner)
+{
+	struct goroutine_key key = {.g = d->g, .tgid = owner >> 32};
+	const u32 *number = bpf_map_lookup_elem(&goroutines, &key);
+	const struct wire_callstack *callstack = number ? callstack_at(*number) : 0;
+
+	return callstack && goroutine_is(callstack, owner, d->g, d->goid) ? *number : 0;
 }
 
 #endif

@@ -14,8 +14,7 @@
 
 #include "hash.bpf.h"
 #include "life.bpf.h"
-#include "sched.bpf.h"
-#include "system_call_frames.bpf.h"
+#include "standing.bpf.h"
 #include "unwind.bpf.h"
 
 const volatile u32 samples_cap = 0; /* places in a half of the table, a power of two */
@@ -40,40 +39,10 @@ struct wire_sample_counts sample_counts[WIRE_CPUS] WRITTEN __attribute__((aligne
 	__sync_fetch_and_add(&sample_counts[bpf_get_smp_processor_id() % WIRE_CPUS].MEMBER, N)
 #define COUNT_SAMPLE(MEMBER) ADD_SAMPLE(MEMBER, 1)
 
-#define STALE_FRAMES 1024 /* whose leave nobody has seen, on top of a call stack */
-
-/* A search for the innermost frame that is still there. */
-struct live_search {
-	u64 sp; /* as slots on the call stack are */
-	u32 frame;
-	u32 pad;
-};
-
-static long live_step(__attribute__((unused)) u32 i, struct live_search *q)
-{
-	const struct wire_frame *f = frame_at(q->frame);
-
-	if (!f || (f->slot >= q->sp && !burst_end(f)) ||
-	    (is_system_call(f) && f->slot + RETURN_MOVES == q->sp))
-		return 1;
-	q->frame = f->up;
-	return 0;
-}
-
-/* Where the upper end of a goroutine's stack is, from which its slots count; of others 0. */
-static __always_inline u64 slots_origin(const struct wire_callstack *callstack)
-{
-	u64 hi = 0;
-
-	if (callstack->kind == WIRE_CALLSTACK_GOROUTINE)
-		read_word(&hi, callstack->g + 8);
-	return hi;
-}
-
 /* Whether the kernel has just sent the thread on behind the entry's probe of its innermost call, or
  * behind the end of that call's last callee. An interrupt that comes on the way back is let in
  * there, so the time up to it was the probe's. */
-static __always_inline bool is_behind_probe(u32 innermost, u64 ip, u64 sp)
+static __always_inline bool is_behind_probe(u32 innermost, u64 origin, u64 ip, u64 sp)
 {
 	const struct wire_frame *f = frame_at(innermost), *left;
 	const struct wire_function_mode *mode;
@@ -87,8 +56,8 @@ static __always_inline bool is_behind_probe(u32 innermost, u64 ip, u64 sp)
 	if (mode && mode->entry_size && breaks_at(ip - mode->entry_size))
 		return true;
 	left = f->down ? frame_at(f->down) : 0;
-	return left && left->slot + sizeof(word) == sp && read_word(&word, sp - sizeof(word)) &&
-	       word == ip;
+	return left && left->slot + origin + sizeof(word) == sp &&
+	       read_word(&word, sp - sizeof(word)) && word == ip;
 }
 
 /* Finds the innermost call that is open where the current thread is. Returns its frame's number, or
@@ -97,42 +66,48 @@ static __always_inline bool is_behind_probe(u32 innermost, u64 ip, u64 sp)
 __noinline u32 sample_place(struct wire_spot *s, struct open_call *open, u64 sp)
 {
 	const struct task_struct *task = current_task();
-	struct wire_callstack *thread_stack, *callstack;
-	struct wire_node_rest *rest;
-	u32 thread_number, number;
-	struct live_search q = {};
-	struct wire_frame *f;
+	const struct wire_callstack *callstack;
+	struct standing at = {.sp = sp};
+	const struct wire_frame *f;
+	u32 frame;
 
 	if (!s || !open)
 		return 0;
-	thread_stack = thread_stack_of(task, &thread_number);
 	*open = (struct open_call){.slot = ~0ull};
 	s->pid_tgid = thread_now(task);
-	s->start_ns = task->start_boottime;
 	s->callstack = s->lives = s->node = 0;
-	if (!thread_stack)
+	if (!go_traced || !go_stands(&at, s->pid_tgid))
+		thread_stands(&at);
+	frame = live_frame(at.own, sp - at.own_hi);
+	f = frame_at(frame);
+	if (at.own && frame && f && f->level) {
+		at.sp = sp;
+		at.origin = at.own_hi;
+		at.callstack = at.own;
+		at.across = false;
+	}
+	s->goid = at.goid;
+	s->start_ns = at.goid ? FAR_FIELD(FAR_FIELD(task, group_leader), start_boottime)
+			      : task->start_boottime;
+	open->origin = at.origin;
+	open->top = at.top;
+	open->words = (at.origin - at.lo) / sizeof(u64);
+	open->across = at.across;
+	open->stays = at.stays;
+	callstack = callstack_at(at.callstack);
+	frame = live_frame(at.callstack, at.sp - at.origin);
+	f = frame_at(frame);
+	if (!at.callstack || !callstack || !frame || !f)
 		return 0;
-	number = callstack_running(thread_number);
-	callstack = number ? callstack_at(number) : 0;
-	if (!callstack)
-		return 0;
-	open->origin = slots_origin(callstack);
-	q.sp = sp - open->origin;
-	q.frame = *(volatile u32 *)&callstack->top;
-	bpf_loop(STALE_FRAMES, live_step, &q, 0);
-	f = frame_at(q.frame);
-	rest = f ? node_rest_at(f->node) : 0;
-	if (!rest || rest->callstack != number)
-		return 0;
-	s->callstack = number;
+	s->callstack = at.callstack;
 	s->lives = callstack->lives;
-	if (!f->level || (f->slot < q.sp && !is_system_call(f)))
-		return q.frame;
+	if (!f->level || (f->slot < at.sp - at.origin && !is_system_call(f)))
+		return frame;
 	s->node = open->node = f->node;
-	open->frame = q.frame;
+	open->frame = frame;
 	open->innermost = is_system_call(f);
 	open->slot = f->slot + open->origin;
-	return q.frame;
+	return frame;
 }
 
 static __always_inline u64 spot_hash(const struct wire_spot *s)
@@ -142,6 +117,7 @@ static __always_inline u64 spot_hash(const struct wire_spot *s)
 	MIX(hash, s->start_ns);
 	MIX(hash, (u64)s->callstack << 32 | s->node);
 	MIX(hash, s->lives);
+	MIX(hash, s->goid);
 	return hash;
 }
 
@@ -220,6 +196,24 @@ static __always_inline u32 sample_call(const struct pt_regs *regs)
 	return number >= 0 && number < WIRE_WAIT_PREEMPTED ? number : WIRE_WAIT_KERNEL;
 }
 
+/* Where a thread has turned out to work no longer, or not yet, for the goroutine it was taken to
+ * work for: the thread's own. */
+static __always_inline void spot_stays(struct wire_spot *s)
+{
+	s->goid = 0;
+	s->start_ns = current_task()->start_boottime;
+}
+
+static __always_inline void sample_unwind(struct wire_sample *s, const struct pt_regs *regs,
+					  struct open_call *open)
+{
+	bool stays = open->stays;
+
+	s->spot.node = stack_unwind(&s->user, regs, 0, open);
+	if (open->stays != stays)
+		spot_stays(&s->spot);
+}
+
 /* A look at the current thread. */
 static __always_inline void sample_take(void *ctx)
 {
@@ -243,7 +237,7 @@ static __always_inline void sample_take(void *ctx)
 	innermost = sample_place(&s->spot, &open, stack_pointer(regs));
 	if (is_on_probes_page(task, instruction_pointer(regs)) ||
 	    (bytes > 0 ? is_at_breakpoint(regs) || is_at_call_of_probe(regs)
-		       : is_behind_probe(innermost, instruction_pointer(regs),
+		       : is_behind_probe(innermost, open.origin, instruction_pointer(regs),
 					 stack_pointer(regs)))) {
 		COUNT_SAMPLE(probing);
 		return;
@@ -253,7 +247,7 @@ static __always_inline void sample_take(void *ctx)
 	bpf_get_current_comm(s->spot.comm, sizeof(s->spot.comm));
 	s->user.pid = process_now(task);
 	if (!samples_bare)
-		s->spot.node = stack_unwind(&s->user, regs, 0, &open);
+		sample_unwind(s, regs, &open);
 	else if (!s->spot.node)
 		return;
 	s->hash = sample_hash(s);

@@ -133,21 +133,12 @@ static __always_inline u32 goroutine_running(const struct task_struct *task,
 					     const struct wire_callstack *thread_stack, u64 sp,
 					     bool *is_go)
 {
-	struct goroutine_key key = {.tgid = thread_stack->owner >> 32};
-	const struct wire_callstack *callstack;
-	u64 goid, stack[2];
-	u32 *number;
+	struct go_descriptor d;
+	u64 g;
 
-	*is_go = !bpf_probe_read_user(&key.g, sizeof(key.g),
-				      (void *)(thread_pointer(task) + go_tls_offset)) &&
-		 key.g && !bpf_probe_read_user(stack, sizeof(stack), (void *)key.g) &&
-		 within(sp, stack[0], stack[1]) &&
-		 !bpf_probe_read_user(&goid, sizeof(goid), (void *)(key.g + go_goid_offset));
-	if (!*is_go || !goid)
-		return 0;
-	number = bpf_map_lookup_elem(&goroutines, &key);
-	callstack = number ? callstack_at(*number) : 0;
-	return callstack && goroutine_is(callstack, thread_stack->owner, key.g, goid) ? *number : 0;
+	*is_go = go_word(&g, thread_pointer(task) + go_tls_offset) && go_describe(&d, g) &&
+		 d.lo <= sp && sp < d.hi;
+	return *is_go && d.goid ? go_callstack(&d, thread_stack->owner) : 0;
 }
 
 /* Whether an address may be on a thread's own stack: where the kernel has grown it since the last

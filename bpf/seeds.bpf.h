@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Seeds: the frames of a thread's stack below which all its outermost calls have been, as far as is
- * known. They are unwound at the first of these calls; later ones look whether the innermost frame
- * of the seed is still there, by two words of the stack: its own return address, and that of its
- * callee, which must lie in the same function. If they have changed, or now and then, as frames
- * farther out may have, the stack is unwound anew, and the seed ends at the last frame that both
- * have in common. So it gets shorter until it has only what stays. User space shows all calls below
- * what it has in the end, so that those between a change and the look that finds it are right, too.
+ * Seeds: the frames of a thread's, or a goroutine's, stack below which all its outermost calls have
+ * been, as far as is known. They are unwound at the first of these calls; later ones look whether
+ * the innermost frame of the seed is still there, by two words of the stack: its own return
+ * address, and that of its callee, which must lie in the same function. If they have changed, or
+ * now and then, as frames farther out may have, the stack is unwound anew, and the seed ends at the
+ * last frame that both have in common. So it gets shorter until it has only what stays. User space
+ * shows all calls below what it has in the end, so that those between a change and the look that
+ * finds it are right, too.
  */
 #ifndef PROFTRACE_SEEDS_BPF_H
 #define PROFTRACE_SEEDS_BPF_H
@@ -23,12 +24,13 @@ u32 next_seed WRITTEN = 1;
 /* At so many outermost calls, from when the seed was taken or has got shorter, the stack is unwound
  * each time; at so many more the two words are read. Then by shares, of 2^32: a user's word takes
  * some 80 ns. */
-#define SEED_LOOKS   16
-#define SEED_READS   256
-#define SEED_LOOK_AT (1u << 23)
-#define SEED_READ_AT (1u << 28)
-#define SEED_HELD    (1u << 31)
-#define SEED_VAIN    64 /* looks that have told nothing, at most */
+#define SEED_LOOKS    16
+#define SEED_GO_LOOKS 2 /* of goroutines, which may be one for each request */
+#define SEED_READS    256
+#define SEED_LOOK_AT  (1u << 23)
+#define SEED_READ_AT  (1u << 28)
+#define SEED_HELD     (1u << 31)
+#define SEED_VAIN     64 /* looks that have told nothing, at most */
 
 static __always_inline struct wire_seed *seed_at(u32 pair, u32 second)
 {
@@ -126,19 +128,30 @@ static long seed_match_step(u32 i, struct seed_match *m)
 	return 0;
 }
 
-/* From now on, outermost calls look whether frame `first` of the seed is still there, by the return
- * address of its callee, at `slot`. */
-static __always_inline void seed_watch(struct wire_callstack *callstack, struct wire_seed *seed,
-				       u32 first, u64 slot)
+/* From which address slots count on the call stack: a goroutine's move with its stack. */
+static __always_inline u64 seed_origin(const struct wire_callstack *callstack)
 {
+	return callstack->goid ? callstack->hi : 0;
+}
+
+/* From now on, outermost calls look whether frame `first` of the seed is still there, by the return
+ * address of its callee, at `slot`. Global, for what it takes of the stack. */
+__noinline u32 seed_watch(u32 number, u32 first, u64 slot)
+{
+	struct wire_callstack *callstack = callstack_at(number);
+	struct wire_seed *seed = callstack ? seed_at(callstack->seed, 0) : 0;
+
+	if (!callstack || !seed)
+		return 0;
 	callstack->seed_slot = slot;
 	callstack->seed_limit = ~0ull;
 	callstack->seed_return = 0;
 	callstack->seed_first = seed->first = first;
 	if (first + 1 < seed->cnt) {
 		callstack->seed_limit = SEED_FRAME(seed, first + 1).slot;
-		read_word(&callstack->seed_return, callstack->seed_limit);
+		read_word(&callstack->seed_return, callstack->seed_limit + seed_origin(callstack));
 	}
+	return 0;
 }
 
 /* The seed ends where the stack is another one now. `held`: by its words it is the same. False:
@@ -176,7 +189,7 @@ __noinline u32 seed_narrow(u32 number, u32 held)
 		return false;
 	seed_function(number, SEED_FRAME(seed, first).pc);
 	in = m.b_cnt - (m.a_cnt - first); /* the same frame in the stack of now */
-	seed_watch(callstack, seed, first, SEED_FRAME(now, in).slot);
+	seed_watch(number, first, SEED_FRAME(now, in).slot);
 	return true;
 }
 
@@ -189,7 +202,7 @@ static __always_inline void seed_take(struct wire_callstack *callstack, u32 numb
 	seed->lives = callstack->lives;
 	callstack->seed_state = WIRE_SEED_TAKEN;
 	seed_function(number, SEED_FRAME(seed, first).pc);
-	seed_watch(callstack, seed, first, SEED_FRAME(seed, first).slot);
+	seed_watch(number, first, SEED_FRAME(seed, first).slot);
 }
 
 /* Looks at the stack of the call stack `number`, from an outermost call on: that at `slot`, or the
@@ -211,6 +224,7 @@ __noinline u32 seed_look(u32 number, u64 slot, u64 pc, u64 sp, u64 bp)
 
 	if (!callstack)
 		return false;
+	u.now.open.origin = seed_origin(callstack);
 	first = callstack->seed_state != WIRE_SEED_TAKEN;
 	if (!callstack->seed && next_seed < seeds_cap / 2)
 		callstack->seed = next_number(&next_seed);
@@ -277,13 +291,14 @@ __noinline u32 seed_holds(u32 number, u64 slot)
 
 	if (!callstack)
 		return false;
-	at = slot > callstack->seed_slot ? slot : callstack->seed_slot;
+	at = (slot > callstack->seed_slot ? slot : callstack->seed_slot) + seed_origin(callstack);
 	if (slot &&
 	    (!read_word(&word, at) || (!in_seed_function(callstack, word) &&
 				       !in_seed_function(callstack, unwind_real_return(at, word)))))
 		return false;
 	return callstack->seed_limit == ~0ull ||
-	       (read_word(&word, callstack->seed_limit) && word == callstack->seed_return);
+	       (read_word(&word, callstack->seed_limit + seed_origin(callstack)) &&
+		word == callstack->seed_return);
 }
 
 /* An outermost call begins: sees to it that the sentinel's path is what it is below. */
@@ -291,10 +306,10 @@ static __always_inline void root_settle(struct pt_regs *ctx, u32 number,
 					struct wire_callstack *callstack, struct wire_frame *bottom,
 					u64 slot, bool region)
 {
-	bool held = false;
+	bool held = false, goroutine = callstack->goid;
 	u32 turn;
 
-	if (!keep_seeds || !seeding_on || callstack->kind != WIRE_CALLSTACK_THREAD)
+	if (!keep_seeds || !seeding_on || (callstack->kind != WIRE_CALLSTACK_THREAD && !goroutine))
 		return;
 	if (callstack->seed_state == WIRE_SEED_NONE || callstack->astray) {
 		/* Nothing is known; or it may be on another stack. */
@@ -306,15 +321,16 @@ static __always_inline void root_settle(struct pt_regs *ctx, u32 number,
 		held = slot < callstack->seed_limit &&
 		       ((turn >= SEED_READS && WIRE_TIMED(turn) >= SEED_READ_AT) ||
 			seed_holds(number, region ? 0 : slot));
-		if (held && turn >= SEED_LOOKS && WIRE_TIMED(turn) >= SEED_LOOK_AT) {
+		if (held && turn >= (goroutine ? SEED_GO_LOOKS : SEED_LOOKS) &&
+		    WIRE_TIMED(turn) >= SEED_LOOK_AT) {
 			bottom->node = callstack->seed_node;
 			return;
 		}
 	} else if (turn % SEED_LOOKS) {
 		return; /* tried in vain */
 	}
-	seed_settle(number | (held ? SEED_HELD : 0), region ? 0 : slot, instruction_pointer(ctx),
-		    stack_pointer(ctx), frame_pointer(ctx));
+	seed_settle(number | (held ? SEED_HELD : 0), region ? 0 : slot + seed_origin(callstack),
+		    instruction_pointer(ctx), stack_pointer(ctx), frame_pointer(ctx));
 }
 
 #else

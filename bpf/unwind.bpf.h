@@ -72,14 +72,19 @@ static __always_inline void unwind_space_forget(u32 tgid)
 
 #ifndef PROFTRACE_BASIC
 
-/* The innermost call that is open, up to which a stack is unwound. */
+/* The innermost call that is open, up to which a stack is unwound. As small as can be: programs
+ * have 512 bytes of stack. */
 struct open_call {
 	u64 slot;   /* ~0: none is open */
 	u64 origin; /* addresses of slots less those in frames: of goroutines' stacks */
 	u32 frame;  /* its number; 0: no other will do */
 	u32 node;
-	u32 innermost; /* it is a system call: nothing of the program is below it */
-	u32 pad;
+	u32 top;	   /* the lower half of the address where a Go thread's system stack ends,
+			    * if the thread is on that; else 0 */
+	u32 words : 29;	   /* `across`: of the other stack, which ends at `origin` */
+	u32 innermost : 1; /* it is a system call: nothing of the program is below it */
+	u32 across : 1;	   /* it is on another stack than the thread, one to which rbp leads */
+	u32 stays : 1;	   /* what rbp leads to elsewhere is not what the thread works for */
 };
 
 /* Where unwinding is. */
@@ -111,6 +116,14 @@ struct unwinding {
 static __always_inline u32 below(u32 a, u32 b)
 {
 	return (u64)((s64)a - (s64)b) >> 32;
+}
+
+/* All ones, but 0 for 0; `address` is below 2^63. No branch either: verifiers before Linux 6.7 look
+ * at the function of bpf_loop() with what is known before its first round alone, and leave out what
+ * a branch does in later ones. */
+static __always_inline u64 all_ones_unless_0(u64 address)
+{
+	return (s64)(0 - address) >> 63;
 }
 
 /* An index below `cnt`, a power of two, as older verifiers see it, too: by the last instruction
@@ -264,7 +277,8 @@ static __always_inline long unwind_append(const struct unwinding *u, struct wire
 		struct wire_seed *seed = (void *)s;
 
 		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].function = frame;
-		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].slot = slot;
+		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].slot =
+			slot - (u->now.open.origin & all_ones_unless_0(slot));
 		seed->frames[BELOW(at, WIRE_SEED_FRAMES)].pc = pc;
 	} else {
 		if (at >= WIRE_CALLERS_FRAMES)
@@ -413,12 +427,38 @@ static __always_inline u64 unwind_other_stack(struct unwind_place *u)
 	return u->bp + 16;
 }
 
+/* Code without a rule leaves a Go thread's system stack, as rbp is no longer on that. Returns the
+ * end of the frame that it leads to, on the goroutine's; 0: the thread does not work for that one.
+ * Between runtime.execute() and the switch of stacks it has taken on the next one already. */
+static __always_inline u64 unwind_leaves(struct unwind_place *u)
+{
+	if (u->open.across && u->open.origin - u->bp > (u64)u->open.words * 8) {
+		u->open.stays = true;
+		u->open.node = 0;
+	}
+	return u->open.stays ? 0 : unwind_other_stack(u);
+}
+
 /* Where the frame of what is at pc ends, as its rule has it; 0: it has none. */
 static __always_inline u64 unwind_by_rule(struct unwind_place *u, u32 rule)
 {
 	return WIRE_UNWIND_KIND(rule) == WIRE_UNWIND_RBX
 		       ? unwind_by_rbx(u, WIRE_UNWIND_WORDS(rule) * 8)
 		       : unwind_cfa(rule, u->pc, u->sp, u->bp);
+}
+
+/* Likewise, or by rbp where that leads to another stack. `start`: it is the rule at a call's begin.
+ */
+static __always_inline u64 unwind_frame_end(struct unwind_place *u, u32 rule, bool start)
+{
+	u64 cfa = unwind_by_rule(u, rule);
+
+	if (start)
+		return cfa;
+	if (u->open.top && WIRE_UNWIND_KIND(rule) == WIRE_UNWIND_NONE && !u->switched &&
+	    u->bp - u->sp >= u->open.top - (u32)u->sp)
+		return unwind_leaves(u);
+	return cfa ? cfa : unwind_other_stack(u);
 }
 
 /* Goes on to the caller of what is at pc. Returns what was found on the way: UNWIND_*. Global, as
@@ -446,9 +486,9 @@ __noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_pl
 		return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	if (kind == WIRE_UNWIND_SIGNAL && !start)
 		return UNWIND_FRAME | unwind_signal(u);
-	cfa = unwind_by_rule(u, rule);
-	if (!cfa && !start)
-		cfa = unwind_other_stack(u);
+	cfa = unwind_frame_end(u, rule, start);
+	if (!cfa && u->open.stays && !start)
+		return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
 	saved = unwind_saved(rule, cfa, u->bp);
 	/* Functions without rules, as the compiler's own at the end of a file, are often met at
 	 * their begin, which is not in memory yet. */
@@ -462,7 +502,7 @@ __noinline u32 unwind_on(const struct wire_unwind_space *space, struct unwind_pl
 			saved = 0;
 		cfa = u->slot + 8;
 	} else {
-		if (cfa > u->open.slot)
+		if (cfa > u->open.slot && (u->switched || !u->open.across))
 			return unwind_at_call(u, cfa);
 		if (kind == WIRE_UNWIND_NONE && !u->bp)
 			return UNWIND_FRAME | UNWIND_ENDS | WIRE_CALLERS_WHOLE;
@@ -584,9 +624,9 @@ static __always_inline void unwind_own(const struct unwinding *u, struct wire_ca
 }
 
 /* Fills in the return addresses from there on. Returns the node of the call at which that has
- * ended. */
+ * ended; open->stays is what has turned out. */
 static __always_inline u32 stack_unwind(struct wire_callers *s, const struct pt_regs *regs,
-					u64 slot, const struct open_call *open)
+					u64 slot, struct open_call *open)
 {
 	struct unwinding u;
 
@@ -594,6 +634,7 @@ static __always_inline u32 stack_unwind(struct wire_callers *s, const struct pt_
 	if (u.space)
 		bpf_loop(UNWIND_STEPS, unwind_step, &u, 0);
 	unwind_own(&u, s);
+	open->stays = u.now.open.stays;
 	return s->end == WIRE_CALLERS_WHOLE ? u.now.open.node : open->node;
 }
 
@@ -602,7 +643,7 @@ static __always_inline u32 callers_unwind(struct pt_regs *ctx, struct wire_calls
 					  u64 slot, u64 limit)
 {
 	struct wire_callers *s = callers_draft(callstack);
-	const struct open_call open = {.slot = limit};
+	struct open_call open = {.slot = limit};
 
 	if (!s)
 		return 0;

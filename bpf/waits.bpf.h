@@ -214,21 +214,22 @@ static long wait_seek(u32 i, struct wait_search *q)
 
 /* Unwinding a wait's stack. */
 struct wait_unwinding {
-	struct unwinding u;
-	struct wire_wait *wait;
+	struct unwinding u; /* into a struct wire_wait */
 	u64 sp;
 };
 
 /* Notes where the return address was, unless it has been saved by a signal. */
-static long wait_step(u32 round, struct wait_unwinding *x)
+static long wait_step(__attribute__((unused)) u32 round, struct wait_unwinding *x)
 {
-	struct wire_wait *w = x->wait;
-	long ended = unwind_step(round, &x->u);
+	long ended = unwind_into(&x->u, false);
+	struct wire_callers *stack = x->u.stack;
 	u64 slot = x->u.now.sp - RETURN_MOVES - x->sp;
+	struct wire_wait *w;
 	u32 at;
 
-	if (ended || !w)
+	if (ended || !stack)
 		return 1;
+	w = (void *)((u8 *)stack - __builtin_offsetof(struct wire_wait, user));
 	at = w->slots_cnt;
 	if (at < WIRE_WAIT_SLOTS && !x->u.now.exact && slot < 1u << 31 && slot % sizeof(u64) == 0) {
 		w->slots[at] = slot;
@@ -240,7 +241,7 @@ static long wait_step(u32 round, struct wait_unwinding *x)
 static __always_inline void wait_unwind(struct wire_wait *w, u32 at, const struct pt_regs *regs,
 					const struct open_call *open)
 {
-	struct wait_unwinding x = {.wait = w, .sp = stack_pointer(regs)};
+	struct wait_unwinding x = {.sp = stack_pointer(regs)};
 
 	unwind_begin(&x.u, &w->user, regs, 0, open);
 	if (x.u.space)
@@ -248,6 +249,8 @@ static __always_inline void wait_unwind(struct wire_wait *w, u32 at, const struc
 	unwind_own(&x.u, &w->user);
 	if (w->user.end == WIRE_CALLERS_WHOLE)
 		w->spot.node = x.u.now.open.node;
+	if (x.u.now.open.stays != open->stays)
+		spot_stays(&w->spot);
 	w->guard = wait_guard(at, x.sp);
 }
 
@@ -270,15 +273,19 @@ struct wait_cause {
 	u64 lock;
 };
 
-/* Makes an entry. 0: there is no room, or no time. */
-static __always_inline struct wire_wait *
-wait_make(const struct wait_search *q, const struct wire_spot *spot, const struct wait_cause *cause,
-	  const struct pt_regs *regs, const struct open_call *open)
+/* Makes an entry. False: there is no room, or no time. Global, so that what it takes of the stack
+ * is not taken where sample_place() is called. */
+__noinline u32 wait_make(const struct wait_search *q, const struct wire_spot *spot,
+			 const struct wait_cause *cause, const struct open_call *open)
 {
-	struct wire_wait *w = q->free ? wait_at(q->free - 1) : 0;
+	const struct pt_regs *regs = (void *)bpf_task_pt_regs(current_task());
+	struct wire_wait *w;
 
+	if (!q || !spot || !cause || !open)
+		return false;
+	w = q->free ? wait_at(q->free - 1) : 0;
 	if (!w || !wait_may_unwind(bpf_ktime_get_ns()) || !SWAP_IF(&w->hash, 0, q->hash))
-		return 0;
+		return false;
 	w->state = WIRE_WAIT_MADE;
 	w->call = cause->call;
 	w->reason = cause->reason;
@@ -293,7 +300,7 @@ wait_make(const struct wait_search *q, const struct wire_spot *spot, const struc
 	asm volatile("" : : : "memory");
 	w->state = WIRE_WAIT_READY;
 	__sync_fetch_and_add(&wait_counts_here()->made, 1);
-	return w;
+	return true;
 }
 
 /* The number in the table of the place where the current thread waits or wakes, plus 1; 0: it found
@@ -318,7 +325,7 @@ __noinline u32 wait_place(const struct wait_cause *cause)
 	}
 	q.hash |= 1;
 	bpf_loop(WIRE_WAIT_PLACES, wait_seek, &q, 0);
-	if (!q.found && wait_make(&q, &spot, cause, regs, &open))
+	if (!q.found && wait_make(&q, &spot, cause, &open))
 		q.found = q.free;
 	return q.found;
 }

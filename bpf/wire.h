@@ -292,8 +292,10 @@ enum wire_callstack_kind {
  */
 struct wire_callstack {
 	u64 pid_tgid; /* thread stack: tgid << 32 | tid of its thread; else 0 */
-	u64 owner;  /* tgid << 32 | tid of the thread it is shown under: the first that ran on it */
-	u64 lo, hi; /* addresses that are known to be its own, from the last look at the stacks */
+	u64 owner; /* tgid << 32 | tid of the thread it is shown under: the first that ran on it */
+	/* Addresses that are known to be its own, from the last look at the stacks. Goroutine: `hi`
+	 * alone, the upper end of its stack at the last event, from which its slots count. */
+	u64 lo, hi;
 	u64 exit_ns; /* monotonic; 0 while it lives; set after everything else */
 	u64 checked; /* of lo and hi: how many stacks were known then */
 	u32 current; /* thread stack: the call stack that its thread was seen on last */
@@ -750,8 +752,8 @@ struct wire_seed {
 	u32 lives; /* of the call stack that has it */
 	struct {
 		u64 function; /* (object << 48 | vaddr) */
-		u64 slot;     /* where the return address is; 0: it is none, but an instruction that
-				 a signal has interrupted */
+		u64 slot; /* where the return address is, as slots of the call stack count; 0: it
+			     is none, but an instruction that a signal has interrupted */
 		u64 pc;
 	} frames[WIRE_SEED_FRAMES];
 };
@@ -777,7 +779,8 @@ struct wire_seed {
 /* A call path on which a thread was seen. */
 struct wire_spot {
 	u64 pid_tgid;
-	u64 start_ns;  /* boot time of the thread's start */
+	u64 start_ns;  /* boot time of the thread's start; with `goid`, of its process's */
+	u64 goid;      /* number of the goroutine that it runs, or works for; 0: none */
 	u32 callstack; /* that the thread was on; 0: none that is known */
 	u32 lives;     /* of that entry, as in struct wire_callstack */
 	u32 node;      /* of the innermost call that was open there; 0: none was */
@@ -1103,11 +1106,11 @@ _Static_assert(sizeof(struct wire_line_state) == 32, "wire_line_state");
 _Static_assert(sizeof(struct wire_unwind_page) == 4096, "wire_unwind_page");
 _Static_assert(sizeof(struct wire_callers) == 1024, "wire_callers");
 _Static_assert(sizeof(struct wire_seed) == 1560, "wire_seed");
-_Static_assert(sizeof(struct wire_sample) == 1480, "wire_sample");
+_Static_assert(sizeof(struct wire_sample) == 1488, "wire_sample");
 _Static_assert((WIRE_BURST_SERIALS + 1) % WIRE_BURSTS == 0, "serials go round as places do");
-_Static_assert(sizeof(struct wire_wait) == 1536, "wire_wait");
-_Static_assert(sizeof(struct wire_single_wait) == 152, "wire_single_wait");
-_Static_assert(sizeof(struct wire_sleeper) == 232, "wire_sleeper");
+_Static_assert(sizeof(struct wire_wait) == 1544, "wire_wait");
+_Static_assert(sizeof(struct wire_single_wait) == 168, "wire_single_wait");
+_Static_assert(sizeof(struct wire_sleeper) == 248, "wire_sleeper");
 _Static_assert(sizeof(struct wire_file) == 368, "wire_file");
 _Static_assert(sizeof(struct wire_file_maker) == 384, "wire_file_maker");
 _Static_assert(sizeof(struct wire_ring_counts) == 64, "wire_ring_counts");

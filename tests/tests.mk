@@ -22,7 +22,7 @@ PLAIN        := recursion threads longjmp exits exec forks forest numbered heate
 		jump_swaps stack_copies fork_amid slowdown system_calls cooling often files hive asking one_lock mappings \
 		thread_context alike naps unseen begins ends moved handed_out litter hung
 THROWING     := names goes_on inlined proofs throws throwing thread_ends rethrow region_throws shards janitor
-GO           := stack many panic hash kinds kinds-stripped kinds-pie kinds-pie-stripped
+GO           := stack many panic asks hash kinds kinds-stripped kinds-pie kinds-pie-stripped
 PARAMETERS   := debug debug5-packed nodebug debuglink
 # Each kind of entry that compilers can be told to leave to be patched: see test_instrumented.py.
 INSTRUMENTED := plain patchable5 patchable5-endbr patchable7-2 nop-mcount nop-mcount-endbr fentry fentry-noted \
@@ -225,6 +225,7 @@ $(PROGRAMS)/gostack: $(GO_SRC)/stack.go
 $(PROGRAMS)/gomany: $(GO_SRC)/many.go
 $(PROGRAMS)/gopanic: $(GO_SRC)/panic.go
 $(PROGRAMS)/gohash: $(GO_SRC)/hash.go
+$(PROGRAMS)/goasks: $(GO_SRC)/asks.go
 $(filter $(PROGRAMS)/gokinds%,$(PROGRAM_BINS)): $(GO_SRC)/kinds.go
 $(PROGRAMS)/gokinds-stripped: GO_FLAGS := -ldflags "-s -w"
 $(PROGRAMS)/gokinds-pie: GO_FLAGS := -buildmode=pie

@@ -73,6 +73,61 @@ class Go(harness.TestCase):
         self.assertGreater(hashing, 100)
         self.assertGreaterEqual(whole, 0.98 * hashing)
 
+    def paths(self, document):
+        """(thread, nodes from the outermost one on, their names) of each path that samples met."""
+        names = [plain(function["name"]) for function in document["functions"]]
+        for thread in document["threads"]:
+            above = []
+            for node, _, depth in harness.walk(thread["calls"]):
+                del above[depth - 1:]
+                above.append(node)
+                if node["samples"]:
+                    yield thread, list(above), [names[one["function"]] for one in above]
+
+    def test_samples_hang_on_the_calls_of_goroutines(self):
+        """Also those of the vdso and of the runtime, on stacks of the threads; and calls stand where
+        samples outside of calls do, below the goroutine's begin."""
+        document, done = self.profile_pid("goasks", 4, 5000, options=(
+            "-F", "main.clock", "-F", "main.grow", "--sample-rate", "997", "--max-overhead", "none"))
+        self.check_counts(document, done, "goasks", (4, 5000))
+        begin = ["runtime.goexit", "main.main.func1", "main.worker"]
+        where = (("main.clock", ("time.Now",)), (None, ("main.spin",)),
+                 ("main.grow", ("runtime.makeslice", "runtime.mallocgc")),
+                 ("main.grow", ("runtime.(*mcache).allocLarge", "runtime.systemstack")))
+        met = collections.Counter()
+        for thread, nodes, names in self.paths(document):
+            counted = [name for node, name in zip(nodes, names) if node["calls"]]
+            for call, inside in where:
+                if set(inside) <= set(names):
+                    as_it_is = "goroutine" in thread and names[:3] == begin and (
+                        counted == [call] if call else not counted)
+                    met[inside, as_it_is] += nodes[-1]["samples"]
+        for _, inside in where:
+            self.assertGreater(met[inside, True], 20, met)
+            self.assertGreaterEqual(met[inside, True], 0.97 * (met[inside, True] +
+                                                               met[inside, False]), met)
+        cpu = sum(node["cpu_self_ns"] for node, _, _ in harness.nodes_of(document))
+        self.assertAlmostEqual(cpu / document["accounting"]["cpu_ns"], 1, delta=0.001)
+
+    def test_the_scheduler_s_samples_are_its_threads(self):
+        """Not the goroutines' that have called it, whose stack rbp still leads to."""
+        document, done = self.profile_pid("gomany", 5000, 200, options=(
+            "-F", "main.main", "--sample-rate", "997", "--max-overhead", "200"))
+        self.assertEqual(done.status, 0)
+        scheduling, its_own, working, whole = 0, 0, 0, 0
+        for thread, nodes, names in self.paths(document):
+            samples = nodes[-1]["samples"]
+            if "runtime.schedule" in names:
+                scheduling += samples
+                its_own += samples * ("goroutine" not in thread and "runtime.goexit" not in names)
+            if "main.work" in names:
+                working += samples
+                whole += samples * ("goroutine" in thread and names[0] == "runtime.goexit")
+        self.assertGreater(scheduling, 50)
+        self.assertGreaterEqual(its_own, 0.97 * scheduling)
+        self.assertGreater(working, 50)
+        self.assertGreaterEqual(whole, 0.97 * working)
+
     def test_stripped_programs_have_the_same_functions(self):
         for stripped, whole in (("gokinds-stripped", "gokinds"),
                                 ("gokinds-pie-stripped", "gokinds-pie")):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* CPU times of paths add up to the target's, whatever calls and samples say. */
 #include "fixture.h"
+#include "calls/profile.h"
 #include "sample/cpu_shares.h"
 #include "sample/goroutine_time.h"
 #include "tables/stack_copy.h"
@@ -112,102 +113,101 @@ static void test_unmet(void **state)
 	assert_int_equal(unmet(begin(60 * MS, 1), 100 * MS, 0), 0); /* a sample did */
 }
 
-#define NODES 4
+/* Calls of functions 0 to 3 beside each other, on a goroutine's stack, that had so much CPU time.
+ * Samples of 10 ms met function 1 three times, two of them below it in function 4, without a probe;
+ * and twice function 4 outside of all calls. */
+#define NODES	5
+#define METERED 4
 
-/* Calls beside each other that had so much CPU time, of which samples met the second one for 30 ms.
- * Gives them what they may have, and how much of their time was not theirs. */
-static void share(uint64_t most_unmet_ns, const uint64_t cpu_ns[NODES], uint64_t off_ns[NODES])
+struct metered {
+	struct stack_copy copy;
+	struct stack_copy_node nodes[NODES];
+	struct stack_copy_sample samples[3];
+};
+
+static void meter(struct metered *m, const uint64_t cpu_ns[METERED])
 {
-	static struct {
-		struct stack_copy copy;
-		struct stack_copy_node nodes[NODES];
-	} c;
-	struct stack_copy_sample sample = {.base = 1, .node = 1, .cnt = 3, .ns = 30 * MS};
-	struct profile_node nodes[NODES] = {0};
-
-	c.copy.nodes_cnt = NODES;
-	c.copy.samples = &sample;
-	c.copy.samples_cnt = 1;
+	*m = (struct metered){.copy = {.goroutine = 7, .callstack_ns = 5, .nodes_cnt = NODES},
+			      .samples = {{.base = 1, .node = 1, .cnt = 1, .ns = 10 * MS},
+					  {.base = 1, .node = 4, .cnt = 2, .ns = 20 * MS},
+					  {STACK_COPY_ROOT, .node = 4, .cnt = 2, .ns = 20 * MS}}};
+	m->copy.samples = m->samples;
+	m->copy.samples_cnt = 3;
 	for (int i = 0; i < NODES; i++)
-		nodes[i].stats.self_ns = cpu_ns[i];
-	assert_int_equal(share_samples(&c.copy, most_unmet_ns, nodes), 0);
-	for (int i = 0; i < NODES; i++) {
-		assert_int_equal(nodes[i].stats.self_ns, cpu_ns[i]);
-		assert_int_equal(nodes[i].stats.off_ns, nodes[i].stats.off_self_ns);
-		off_ns[i] = nodes[i].stats.off_self_ns;
-	}
+		m->nodes[i] = (struct stack_copy_node){.parent = STACK_COPY_ROOT, .function = i};
+	for (int i = 0; i < METERED; i++)
+		m->nodes[i].self_ns = cpu_ns[i];
+	m->nodes[4].parent = 1;
 }
 
-/* A call that no sample has met, though it seems to have been on the CPU for a second: others have.
- */
-static void test_not_its_own(void **state)
+/* The parts by function that are over; NULL: nothing tells. */
+static double *over_of(const struct metered *m, bool go_traced)
 {
-	const uint64_t cpu_ns[NODES] = {1000 * MS, 50 * MS, 2 * MS, 80 * MS};
-	uint64_t off_ns[NODES];
+	const struct stack_copy *copies[] = {&m->copy};
+	const struct goroutine_known known = {NODES, 10 * MS, go_traced};
+	double *over;
 
-	share(UINT64_MAX, cpu_ns, off_ns);
-	assert_int_equal(off_ns[0] + off_ns[1] + off_ns[2] + off_ns[3], 0);
-	/* The short one keeps what it has, and what samples have met stays. */
-	share(10 * MS, cpu_ns, off_ns);
-	assert_int_equal(off_ns[0], 996 * MS);
-	assert_int_equal(off_ns[1], 0);
-	assert_int_equal(off_ns[2], 0);
-	assert_int_equal(off_ns[3], 76 * MS);
-	share(2000 * MS, cpu_ns, off_ns);
-	assert_int_equal(off_ns[0] + off_ns[1] + off_ns[2] + off_ns[3], 0);
+	assert_int_equal(goroutine_time__measure(copies, 1, &known, &over), 0);
+	return over;
 }
 
-/* A goroutine whose call of function 1 has a call of function 2, which had 1 s and 100 ms of CPU
- * time; and its thread, where `samples` have met function 2, which calls itself, below function 1.
- */
-static struct profile *begin_goroutine(uint32_t samples)
-{
-	struct profile *p = blank(6);
-	struct profile_node *nodes = p->nodes;
-
-	p->threads[0].goroutine = 7;
-	p->threads[1].callstack_ns = SAMPLED_OUTSIDE;
-	nodes[1] = (struct profile_node){.function = 1};
-	nodes[1].stats.self_ns = 1000 * MS;
-	nodes[1].stats.total_ns = 1100 * MS;
-	nodes[2] = (struct profile_node){.parent = 1, .function = 2};
-	nodes[2].stats.self_ns = nodes[2].stats.total_ns = 100 * MS;
-	for (int i = 3; i < 6; i++)
-		nodes[i] = (struct profile_node){
-			.parent = i == 3 ? 0 : i - 1, .function = i == 3 ? 1 : 2, .thread = 1};
-	nodes[5].stats.samples = samples;
-	return p;
-}
-
-/* Calls on a goroutine's stack have no more CPU time than samples below their functions tell. */
+/* A call that no sample has met, though it seems to have been on the CPU for a second: others have
+ * had that time. Its own may be as short as one sample stands for, and be missed by chance. */
 static void test_goroutine(void **state)
 {
-	struct profile *p = begin_goroutine(100); /* of 10 ms each */
-	const struct profile_node *n = p->nodes;
+	const uint64_t cpu_ns[METERED] = {1000 * MS, 60 * MS, 2 * MS, 10 * MS};
+	const uint64_t more_ns[METERED] = {0, 140 * MS, 0, 0};
+	struct metered m;
+	double *over;
 
-	assert_int_equal(goroutine_time__bound(p, 1000 * MS), 0);
-	assert_int_equal(n[1].stats.off_ns + n[2].stats.off_ns, 0);
-	p = begin_goroutine(2); /* of 20 ms each */
-	assert_int_equal(goroutine_time__bound(p, 40 * MS), 0);
-	assert_int_equal(stats__cpu_self_ns(&n[1].stats), 100 * MS); /* of five samples */
-	assert_int_equal(stats__cpu_self_ns(&n[2].stats), 100 * MS);
-	assert_int_equal(stats__cpu_ns(&n[1].stats), 200 * MS);
-	assert_int_equal(n[1].stats.total_ns, 1100 * MS);
-	p = begin_goroutine(2);
-	p->threads[0].goroutine = 0; /* a thread's own calls keep what was measured */
-	assert_int_equal(goroutine_time__bound(p, 40 * MS), 0);
-	assert_int_equal(n[1].stats.off_ns + n[2].stats.off_ns, 0);
-	p = begin_goroutine(0); /* nothing tells */
-	assert_int_equal(goroutine_time__bound(p, 40 * MS), 0);
-	assert_int_equal(n[1].stats.off_ns + n[2].stats.off_ns, 0);
+	meter(&m, cpu_ns);
+	over = over_of(&m, false);
+	assert_non_null(over);
+	assert_float_equal(over[0], 0.99, 1e-9);
+	for (int i = 1; i < NODES; i++)
+		assert_float_equal(over[i], 0, 0);
+	free(over);
+	meter(&m, more_ns); /* three samples, twice, and one */
+	over = over_of(&m, false);
+	assert_float_equal(over[1], 0.5, 1e-9);
+	free(over);
+	meter(&m, cpu_ns); /* neither time off the CPU nor the probes' counts */
+	m.nodes[0].off_ns = 900 * MS;
+	m.nodes[0].probe_ns = 80 * MS;
+	over = over_of(&m, false);
+	assert_float_equal(over[0], 0.5, 1e-9);
+	free(over);
+}
+
+/* Whose calls keep what was measured. */
+static void test_no_goroutine(void **state)
+{
+	const uint64_t cpu_ns[METERED] = {1000 * MS};
+	struct metered m;
+	double *over;
+
+	meter(&m, cpu_ns);
+	m.copy.goroutine = 0; /* on a coroutine's stack, in C */
+	assert_null(over_of(&m, false));
+	over = over_of(&m, true); /* on a Go thread's system stack */
+	assert_float_equal(over[0], 0.99, 1e-9);
+	free(over);
+	m.copy.callstack_ns = 0; /* on a thread's own */
+	assert_null(over_of(&m, true));
+	meter(&m, cpu_ns);
+	m.copy.samples_cnt = 0;
+	assert_null(over_of(&m, false));
+	meter(&m, cpu_ns);
+	m.copy.callstack_ns = SAMPLED_OUTSIDE;
+	assert_null(over_of(&m, false));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rest),	  cmocka_unit_test(test_interrupts),
-		cmocka_unit_test(test_unmet),	  cmocka_unit_test(test_not_its_own),
-		cmocka_unit_test(test_goroutine),
+		cmocka_unit_test(test_rest),	     cmocka_unit_test(test_interrupts),
+		cmocka_unit_test(test_unmet),	     cmocka_unit_test(test_goroutine),
+		cmocka_unit_test(test_no_goroutine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -227,19 +227,22 @@ static void goids(void **state)
 {
 	static const struct {
 		const char *version;
-		uint32_t offset; /* 0: not known */
+		uint32_t goid, curg; /* 0: not known */
 	} known[] = {
-		{"go1.9.7", 0},	   {"go1.18", 152},   {"go1.22.12", 152}, {"go1.23.0", 160},
-		{"go1.24.5", 160}, {"go1.25.1", 152}, {"go1.26", 152},	  {"unknown", 0},
+		{"go1.9.7", 0, 0},	{"go1.18", 152, 192},	{"go1.22.12", 152, 192},
+		{"go1.23.0", 160, 192}, {"go1.24.5", 160, 192}, {"go1.25.1", 152, 184},
+		{"go1.26", 152, 184},	{"unknown", 0, 0},
 	};
 	struct go_layout layout;
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
 		int err = layout_of_version(known[i].version, &layout);
 
-		assert_int_equal(err, known[i].offset ? 0 : -ENOENT);
+		assert_int_equal(err, known[i].goid ? 0 : -ENOENT);
 		if (!err)
-			assert_int_equal(layout.goid_offset, known[i].offset);
+			assert_int_equal(layout.goid_offset, known[i].goid);
+		if (!err)
+			assert_int_equal(layout.curg_offset, known[i].curg);
 		if (!err)
 			assert_int_equal(layout.g_tls_offset, -8);
 	}

@@ -296,6 +296,54 @@ static void test_outside_of_calls(void **state)
 	sample_store__fini(&s);
 }
 
+/* A sample outside of calls in the goroutine of that number, which thread `tid` runs. */
+static void put_goroutine(uint64_t goid, uint32_t tid)
+{
+	struct wire_sample *e = put(0, 20, 21, 1);
+
+	e->spot.goid = goid;
+	e->spot.pid_tgid = 7ull << 32 | tid;
+}
+
+/* A goroutine's samples are one, whichever threads have run it; and no thread's. Where there are
+ * too many goroutines, those that come last have theirs below their threads. */
+static void test_goroutines(void **state)
+{
+	const uint64_t most = 4096;
+	struct stack_copy *copy;
+	struct sample_store s;
+
+	begin(&s);
+	put_goroutine(31, 8);
+	put_goroutine(31, 9);
+	put_goroutine(0, 9);
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(s.threads_cnt, 2);
+	assert_int_equal(sample_store__thread(&s, 0, &copy), 0);
+	assert_int_equal(copy->pid, 7);
+	assert_int_equal(copy->tid, 0);
+	assert_int_equal(copy->goroutine, 31);
+	assert_int_equal(copy->start_ns, 3);
+	assert_int_equal(copy->callstack_ns, SAMPLED_OUTSIDE);
+	expect_samples(copy, 0, STACK_COPY_ROOT, 1, 2);
+	free(copy);
+	for (uint64_t i = 1; i < most; i++) {
+		put_goroutine(1000 + i, 8);
+		if (i % PLACES == 0 || i == most - 1)
+			assert_int_equal(sample_store__settle(&s, &tables), 0);
+	}
+	assert_int_equal(s.threads_cnt, most + 1);
+	put_goroutine(999, 9);
+	put_goroutine(1001, 9);
+	assert_int_equal(sample_store__settle(&s, &tables), 0);
+	assert_int_equal(s.threads_cnt, most + 1);
+	assert_int_equal(sample_store__thread(&s, 1, &copy), 0);
+	assert_int_equal(copy->tid, 9);
+	expect_samples(copy, 0, STACK_COPY_ROOT, 1, 2);
+	free(copy);
+	sample_store__fini(&s);
+}
+
 /* Where the kernel hides its functions, the system call stands for them. */
 static void test_hidden_kernel(void **state)
 {
@@ -416,7 +464,7 @@ int main(void)
 		cmocka_unit_test(test_inlined_later), cmocka_unit_test(test_outside_of_calls),
 		cmocka_unit_test(test_hidden_kernel), cmocka_unit_test(test_not_in_the_tree),
 		cmocka_unit_test(test_halves),	      cmocka_unit_test(test_weights),
-		cmocka_unit_test(test_two_periods),
+		cmocka_unit_test(test_two_periods),   cmocka_unit_test(test_goroutines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,12 +27,12 @@
 #define TLSG_SIZE	 8
 #define TLSG_ONLY_OFFSET (-TLSG_SIZE)
 
-/* The offset of goid in struct g, from this minor version on. 1.10 dropped a field before it, 1.23
- * added one (syscallbp), 1.25 dropped one (gobuf.ret). */
+/* Offsets of goid in struct g, and of curg in struct m, from this minor version on. 1.10 dropped a
+ * field before goid, 1.23 added one (syscallbp), 1.25 dropped one before both (gobuf.ret). */
 static const struct {
 	int minor;
-	uint32_t offset;
-} goid_offsets[] = {{25, 152}, {23, 160}, {10, 152}};
+	uint32_t goid, curg;
+} offsets[] = {{25, 152, 184}, {23, 160, 192}, {10, 152, 192}};
 
 int go_minor_version(const char *text)
 {
@@ -94,7 +94,7 @@ static bool read_version(const struct elf_image *img, char *text)
 	return read_pointed(img, pointer, text);
 }
 
-static bool goid_offset(const struct elf_image *img, uint32_t *offset)
+static bool find_offsets(const struct elf_image *img, struct go_layout *layout)
 {
 	char version[MAX_VERSION + 1];
 	int minor;
@@ -102,9 +102,10 @@ static bool goid_offset(const struct elf_image *img, uint32_t *offset)
 	if (!read_version(img, version))
 		return false;
 	minor = go_minor_version(version);
-	for (size_t i = 0; i < sizeof(goid_offsets) / sizeof(*goid_offsets); i++) {
-		if (minor >= goid_offsets[i].minor) {
-			*offset = goid_offsets[i].offset;
+	for (size_t i = 0; i < sizeof(offsets) / sizeof(*offsets); i++) {
+		if (minor >= offsets[i].minor) {
+			layout->goid_offset = offsets[i].goid;
+			layout->curg_offset = offsets[i].curg;
 			return true;
 		}
 	}
@@ -172,7 +173,7 @@ static bool g_tls_offset(const struct elf_image *img, int64_t *offset)
 
 int go_layout__of(const struct elf_image *img, struct go_layout *layout)
 {
-	if (!goid_offset(img, &layout->goid_offset) || !g_tls_offset(img, &layout->g_tls_offset))
+	if (!find_offsets(img, layout) || !g_tls_offset(img, &layout->g_tls_offset))
 		return -ENOENT;
 	return 0;
 }

@@ -12,6 +12,7 @@ struct elf_image;
 struct go_layout {
 	int64_t g_tls_offset; /* of the pointer to the current g, from the thread pointer */
 	uint32_t goid_offset; /* of the goroutine's number, 8 bytes, in struct g */
+	uint32_t curg_offset; /* in struct m, of the pointer to the g that the thread works for */
 };
 
 /* Works for stripped programs too. Returns 0, or -ENOENT: not a Go program, or of a version or a

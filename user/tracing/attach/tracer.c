@@ -165,6 +165,7 @@ static void tell_goroutines(struct tracer *tr, const struct go_layout *layout)
 		return;
 	bss->go_tls_offset = layout->g_tls_offset;
 	bss->go_goid_offset = layout->goid_offset;
+	bss->go_curg_offset = layout->curg_offset;
 	__atomic_store_n(&bss->go_traced, true, __ATOMIC_SEQ_CST);
 }
 

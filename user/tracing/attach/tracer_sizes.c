@@ -157,6 +157,7 @@ static void size_shares(struct tracer *tr, const struct tracer_options *opts)
 
 #define MAX_CALLERS	  (1u << 14) /* stacks, 1 KB each */
 #define MAX_SEEDS	  (1u << 11) /* two for each, 1.5 KB */
+#define MAX_GO_SEEDS	  (1u << 13)
 #define MAX_UNWIND_TABLES (1u << 12)
 #define MAX_SPACES	  (1u << 10) /* processes at a time, 20 KB each */
 #define MIN_SPACES	  (1u << 8)
@@ -236,7 +237,7 @@ static void size_unwinding(struct tracer *tr, const struct tracer_options *opts,
 	tables->unwind_tables_cap = MAX_UNWIND_TABLES;
 	tables->unwind_spaces_cap = spaces_wanted(opts->whom || opts->follow ? 0 : processes);
 	tables->callers_cap = opts->callers ? MAX_CALLERS : 0;
-	tables->seeds_cap = opts->seeds ? MAX_SEEDS : 0;
+	tables->seeds_cap = !opts->seeds ? 0 : opts->expects_go ? MAX_GO_SEEDS : MAX_SEEDS;
 	skel->rodata->keep_spaces = true;
 	skel->rodata->keep_seeds = opts->seeds;
 	skel->rodata->seeds_cap = tables->seeds_cap;

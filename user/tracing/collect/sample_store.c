@@ -42,6 +42,7 @@ void sample_store__fini(struct sample_store *s)
 		sample_tree__fini(&s->threads[i].tree);
 	free(s->callstacks);
 	free(s->threads);
+	free(s->threads_index);
 	code_functions__fini(&s->names);
 	*s = (struct sample_store){0};
 }
@@ -177,20 +178,73 @@ static int functions_of(struct sample_store *s, const struct bpf_tables *t,
 	return err;
 }
 
-static struct sample_tree *thread_tree(struct sample_store *s, const struct wire_spot *e)
-{
-	struct thread_samples *t;
+#define MOST_GOROUTINES 4096 /* with samples of their own; others stand below their threads */
 
-	for (size_t i = s->threads_cnt; i-- > 0;) {
-		t = &s->threads[i];
-		if (t->pid_tgid == e->pid_tgid && t->start_ns == e->start_ns)
-			goto found;
+static bool is_same(const struct thread_samples *a, const struct thread_samples *b)
+{
+	return a->pid_tgid == b->pid_tgid && a->start_ns == b->start_ns && a->goid == b->goid;
+}
+
+/* The place in the index of a thread, or the free one for it. */
+static uint32_t *thread_place(struct sample_store *s, const struct thread_samples *t)
+{
+	uint64_t hash = (t->pid_tgid ^ t->start_ns) * 0x9e3779b97f4a7c15ull;
+
+	hash = (hash ^ t->goid) * 0x9e3779b97f4a7c15ull >> 32;
+	for (;; hash++) {
+		uint32_t *at = &s->threads_index[hash & (s->threads_index_size - 1)];
+
+		if (!*at || is_same(&s->threads[*at - 1], t))
+			return at;
 	}
+}
+
+static int grow_threads_index(struct sample_store *s)
+{
+	size_t size = s->threads_index_size ? s->threads_index_size * 2 : 64;
+	uint32_t *index = calloc(size, sizeof(*index));
+
+	if (!index)
+		return -ENOMEM;
+	free(s->threads_index);
+	s->threads_index = index;
+	s->threads_index_size = size;
+	for (size_t i = 0; i < s->threads_cnt; i++)
+		*thread_place(s, &s->threads[i]) = i + 1;
+	return 0;
+}
+
+/* The thread, or the goroutine, whose the place is; made if need be. NULL: no memory. */
+static struct thread_samples *thread_of(struct sample_store *s, const struct thread_samples *t)
+{
+	uint32_t *at;
+
+	if (s->threads_index_size <= s->threads_cnt * 2 && grow_threads_index(s))
+		return NULL;
+	at = thread_place(s, t);
+	if (*at)
+		return &s->threads[*at - 1];
+	if (t->goid && s->goroutines_cnt >= MOST_GOROUTINES)
+		return NULL;
 	if (ARRAY_RESERVE(&s->threads, s->threads_cnt, &s->threads_cap))
 		return NULL;
-	t = &s->threads[s->threads_cnt++];
-	*t = (struct thread_samples){.pid_tgid = e->pid_tgid, .start_ns = e->start_ns};
-found:
+	s->threads[s->threads_cnt] = *t;
+	*at = ++s->threads_cnt;
+	s->goroutines_cnt += t->goid != 0;
+	return &s->threads[*at - 1];
+}
+
+static struct sample_tree *thread_tree(struct sample_store *s, const struct wire_spot *e)
+{
+	const struct thread_samples thread = {.pid_tgid = e->pid_tgid, .start_ns = e->start_ns};
+	const struct thread_samples goroutine = {
+		.pid_tgid = e->pid_tgid >> 32 << 32, .start_ns = e->start_ns, .goid = e->goid};
+	struct thread_samples *t = e->goid ? thread_of(s, &goroutine) : NULL;
+
+	if (!t)
+		t = thread_of(s, &thread);
+	if (!t)
+		return NULL;
 	memcpy(t->comm, e->comm, sizeof(t->comm) - 1);
 	return &t->tree;
 }
@@ -496,6 +550,7 @@ int sample_store__thread(const struct sample_store *s, size_t thread, struct sta
 		.pid = t->pid_tgid >> 32,
 		.tid = (uint32_t)t->pid_tgid,
 		.start_ns = t->start_ns,
+		.goroutine = t->goid,
 		.callstack_ns = SAMPLED_OUTSIDE,
 	};
 

@@ -23,8 +23,10 @@ struct callstack_samples {
 	struct sample_tree tree;
 };
 
+/* What was met outside of calls by a thread, or by a goroutine, whichever thread ran it. */
 struct thread_samples {
-	uint64_t pid_tgid, start_ns;
+	uint64_t pid_tgid, start_ns; /* of a goroutine: tid 0, and its process's start */
+	uint64_t goid;		     /* 0: a thread's own */
 	char comm[16];
 	struct sample_tree tree;
 };
@@ -34,7 +36,9 @@ struct sample_store {
 	struct callstack_samples *callstacks; /* by number; NULL: no samples are taken */
 	uint32_t callstacks_end;	      /* behind the last one that was met */
 	struct thread_samples *threads;
-	size_t threads_cnt, threads_cap;
+	size_t threads_cnt, threads_cap, goroutines_cnt;
+	uint32_t *threads_index; /* open addressing: a thread's number plus 1; 0: free */
+	size_t threads_index_size;
 	struct code_functions names; /* by address, as in struct wire_sample */
 	collector_resolver *resolve;
 	collector_inlined *inlined; /* NULL: inlined functions are not looked for */

@@ -51,6 +51,7 @@ struct assembly {
 	size_t expanded_cnt; /* so many of all have been replaced: see expand_all() */
 	struct leaf_costs leaf_costs;
 	struct fitted_cost *fitted; /* by function; NULL: no samples tell of it */
+	double *over;		    /* as of goroutine_time__measure() */
 	struct profile *p;
 	size_t threads_cap, nodes_cap;
 	const struct collector *c;
@@ -166,14 +167,18 @@ static void sum_up(struct profile_node *nodes, uint32_t first, uint32_t cnt)
 	}
 }
 
-/* The most time of calls that no sample has met, for share_samples(): where goroutines run, a
- * thread's own call stack may have as much as one sample stands for; else there is no limit. */
-static uint64_t most_unmet(const struct collector *c, const struct stack_copy *copy)
+static bool traces_go(const struct collector *c)
 {
-	bool of_thread = !copy->goroutine && copy->callstack_ns != SAMPLED_OUTSIDE && !copy->spans;
+	return c->tables.info.go_traced && *c->tables.info.go_traced;
+}
 
-	return of_thread && c->samples.weight_ns && *c->tables.info.go_traced ? c->samples.weight_ns
-									      : UINT64_MAX;
+/* Calls lose the part of their own CPU time that samples say was others'. */
+static void lose_time(const struct assembly *a, uint32_t function, struct call_stats *s)
+{
+	uint64_t ns = (uint64_t)((double)stats__cpu_self_ns(s) * a->over[function]);
+
+	s->off_self_ns += ns;
+	s->off_ns += ns;
 }
 
 /* Appends a call stack's record to the profile, as a thread of its own. */
@@ -181,7 +186,8 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 {
 	struct profile *p = a->p;
 	uint32_t thread = p->threads_cnt, base = p->nodes_cnt;
-	uint64_t calls = 0, unmet_ns;
+	bool loses = a->over && goroutine_time__applies(copy, traces_go(a->c));
+	uint64_t calls = 0;
 	double probe_ns;
 
 	if (!copy->nodes_cnt) {
@@ -216,14 +222,14 @@ static int assemble(struct assembly *a, const struct stack_copy *copy, double *m
 		n->probe_ns = correct__added(n->probe_ns, more[i]);
 		correct__node(n, charge_error(a, n->function), a->c->raw,
 			      &p->nodes[base + i].stats);
+		if (loses)
+			lose_time(a, n->function, &p->nodes[base + i].stats);
 		if (n->function < a->c->estimates_cnt)
 			estimate_calls(a, n, &a->met[base + i], &p->nodes[base + i].stats);
 		calls += n->calls;
 		probe_ns += (double)n->probe_ns;
 	}
-	unmet_ns = most_unmet(a->c, copy);
-	if ((copy->samples_cnt || unmet_ns != UINT64_MAX) && !a->c->samples.bare &&
-	    share_samples(copy, unmet_ns, &p->nodes[base]))
+	if (copy->samples_cnt && !a->c->samples.bare && share_samples(copy, &p->nodes[base]))
 		return -ENOMEM;
 	sum_up(p->nodes, base, copy->nodes_cnt);
 	p->nodes_cnt += copy->nodes_cnt;
@@ -448,12 +454,24 @@ static int add_unmet(struct assembly *a, uint64_t ns)
 static int settle_cpu_time(struct assembly *a)
 {
 	const struct target_clock clock = {a->c->samples.cpu_ns, a->c->forgotten_cpu_ns, a->c->raw};
-	int err = goroutine_time__bound(a->p, clock.cpu_ns);
 	uint64_t unmet = a->p->threads_cnt ? unmet_ns(a->p, &clock) : 0;
+	int err = 0;
 
 	if (!err && unmet)
 		err = add_unmet(a, unmet);
 	return err ? err : fit_to_clock(a->p, &clock);
+}
+
+static int measure_goroutines(struct assembly *a)
+{
+	const struct collector *c = a->c;
+
+	if (!c->samples.callstacks || c->samples.bare)
+		return 0;
+	return goroutine_time__measure(
+		a->copies, a->copies_cnt,
+		&(struct goroutine_known){c->functions_cnt, c->samples.weight_ns, traces_go(c)},
+		&a->over);
 }
 
 /* Collects all parts of the profile, one after the other. */
@@ -476,6 +494,8 @@ static int assemble_all(struct assembly *a)
 							      &a->c->costs, &a->leaf_costs,
 							      a->c->samples.kernel_named},
 					  sample_store__period(&a->c->samples), &a->fitted);
+	if (!err)
+		err = measure_goroutines(a);
 	for (size_t i = 0; !err && i < a->copies_cnt; i++) {
 		uint32_t cnt = a->copies[i]->nodes_cnt;
 
@@ -489,6 +509,7 @@ static int assemble_all(struct assembly *a)
 	if (!err && a->estimates)
 		err = put_estimates(a);
 	free(more);
+	free(a->over);
 	free(a->fitted);
 	free(a->sums);
 	free(a->estimates);

@@ -82,58 +82,9 @@ static void share_sample(const struct stack_copy_sample *s, const struct lender 
 	add_off_ns(to, (int64_t)off_ns);
 }
 
-/* CPU time of a path that no sample has met, but for what samples may be short by. */
-static uint64_t unmet_of(const struct lender *l)
-{
-	return l->cpu_ns > l->sampled_ns * MOST_FIT ? l->cpu_ns - l->sampled_ns * MOST_FIT : 0;
-}
-
-static int compare_ns(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-/* The most time that a path without samples may have, so that all of them have `most_ns` together:
- * the longest are cut, as short ones are missed by chance. */
-static uint64_t level_of(uint64_t *unmet, size_t cnt, uint64_t most_ns)
-{
-	qsort(unmet, cnt, sizeof(*unmet), compare_ns);
-	for (size_t i = 0; i < cnt; i++) {
-		if (unmet[i] > most_ns / (cnt - i))
-			return most_ns / (cnt - i);
-		most_ns -= unmet[i];
-	}
-	return UINT64_MAX;
-}
-
-/* Takes the time beyond that from calls: others had it. Returns 0 or -ENOMEM. */
-static int give_back(struct lender *lenders, uint32_t cnt, uint64_t most_unmet_ns,
-		     struct profile_node *nodes)
-{
-	uint64_t *unmet = calloc(cnt + 1, sizeof(*unmet)), level;
-
-	if (!unmet)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < cnt; i++)
-		unmet[i] = unmet_of(&lenders[i]);
-	level = level_of(unmet, cnt, most_unmet_ns);
-	for (uint32_t i = 0; i < cnt; i++) {
-		uint64_t ns = unmet_of(&lenders[i]), over = ns > level ? ns - level : 0;
-
-		lenders[i].cpu_ns -= over;
-		nodes[i].stats.off_self_ns += over;
-		nodes[i].stats.off_ns += over;
-	}
-	free(unmet);
-	return 0;
-}
-
-int share_samples(const struct stack_copy *copy, uint64_t most_unmet_ns, struct profile_node *nodes)
+int share_samples(const struct stack_copy *copy, struct profile_node *nodes)
 {
 	struct lender *lenders = calloc(copy->nodes_cnt + 1, sizeof(*lenders));
-	int err = 0;
 
 	if (!lenders)
 		return -ENOMEM;
@@ -149,12 +100,10 @@ int share_samples(const struct stack_copy *copy, uint64_t most_unmet_ns, struct 
 		lenders[s->base].sampled_ns += s->ns;
 		lenders[s->base].placed_ns += s->off_ns;
 	}
-	if (most_unmet_ns != UINT64_MAX)
-		err = give_back(lenders, copy->nodes_cnt, most_unmet_ns, nodes);
-	for (uint32_t i = 0; i < copy->samples_cnt && !err; i++)
+	for (uint32_t i = 0; i < copy->samples_cnt; i++)
 		share_sample(&copy->samples[i], lenders, nodes);
 	free(lenders);
-	return err;
+	return 0;
 }
 
 /* Scales what samples outside of calls stand for. Calls that are estimated there stay. */
@@ -185,7 +134,10 @@ static void scale_outside(struct profile *p, const bool *outside, double by)
 	}
 }
 
-void take_cpu_ns(struct profile *p, size_t node, uint64_t ns, uint64_t *taken)
+/* Makes `ns` of the CPU time that a node had to itself time off the CPU, of its callers, too. Nodes
+ * come from the last to the first, all with one taken[], which is all 0 at the beginning: by node,
+ * what was taken from its callees. */
+static void take_cpu_ns(struct profile *p, size_t node, uint64_t ns, uint64_t *taken)
 {
 	struct call_stats *s = &p->nodes[node].stats;
 

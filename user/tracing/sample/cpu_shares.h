@@ -17,14 +17,8 @@ struct stack_copy;
  * Functions without probes get the CPU time of the samples that met them, and their waits: from
  * that of the innermost call around them, whose own time it was taken for, or, outside of all
  * calls, beside it. `nodes` are the copy's, with their own figures as yet. Returns 0 or -ENOMEM.
- *
- * `most_unmet_ns`: how much CPU time that no sample has met all paths may have together, beyond the
- * MOST_FIT; UINT64_MAX: any, as it was measured. A thread of a Go program leaves its own stack for
- * a goroutine's without an event, so that calls that are open there (`runtime.schedule`) have the
- * goroutine's time, too: the longest lose it.
  */
-int share_samples(const struct stack_copy *copy, uint64_t most_unmet_ns,
-		  struct profile_node *nodes);
+int share_samples(const struct stack_copy *copy, struct profile_node *nodes);
 
 /* CPU time by the target's clock. */
 struct target_clock {
@@ -40,11 +34,6 @@ struct target_clock {
  * or -ENOMEM.
  */
 int fit_to_clock(struct profile *p, const struct target_clock *clock);
-
-/* Makes `ns` of the CPU time that a node had to itself time off the CPU, of its callers, too. Nodes
- * come from the last to the first, all with one taken[], which is all 0 at the beginning: by node,
- * what was taken from its callees. */
-void take_cpu_ns(struct profile *p, size_t node, uint64_t ns, uint64_t *taken);
 
 /* CPU time outside of calls, in ns, of which no sample tells where it was, as none has met code
  * outside of calls (a run of milliseconds); 0: less than a thousandth of all, or samples do. */
