@@ -10,7 +10,7 @@
 
 #define CNT 50
 
-static uint32_t list[COUNTING_MOST];
+static uint32_t list[COUNTING_WIDE];
 
 /* `share`: of the target's own time that counting takes. */
 static struct member member_of(double share, double by_io, uint64_t counted)
@@ -117,6 +117,39 @@ static void again(void **state)
 	assert_int_equal(list[0], 0);
 }
 
+/* A wide window has four functions that windows know, and those that none knows which wide windows
+ * have counted least. */
+static void wide(void **state)
+{
+	struct member members[2 * CNT];
+	int cnt;
+
+	for (uint32_t i = 0; i < 2 * CNT; i++)
+		members[i] = member_of(0.2, 0, i < 8);
+	members[0].exact = members[20].exact = true;
+	members[1].per_ns *= 100; /* too dear to be of use, */
+	members[2].per_ns /= 100; /* too rare, */
+	members[3].loops = members[21].loops = true;
+	cnt = counting__choose_wide(members, 2 * CNT, 0.5, list);
+	assert_int_equal(cnt, COUNTING_WIDE);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(list[i], 4 + i);
+	for (int i = 4; i < cnt; i++) {
+		assert_int_equal(list[i], i < 16 ? 4 + i : 6 + i);
+		members[list[i]].counted_wide++;
+	}
+	cnt = counting__choose_wide(members, 2 * CNT, 0, list);
+	assert_int_equal(list[4], COUNTING_WIDE + 6);
+	/* Windows know too few, or leave too few. */
+	assert_int_equal(counting__choose_wide(members, 2 * CNT, 0, list), cnt);
+	members[4].counted = 0;
+	assert_int_equal(counting__choose_wide(members, 2 * CNT, 0, list), 0);
+	for (uint32_t i = 0; i < 2 * CNT; i++)
+		members[i].counted = i < 70;
+	assert_int_equal(counting__choose_wide(members, 2 * CNT, 0, list), 0);
+	assert_int_equal(counting__choose_wide(NULL, 0, 0, list), 0);
+}
+
 static void none(void **state)
 {
 	const struct counting how = {.again = true};
@@ -131,7 +164,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_time), cmocka_unit_test(loops), cmocka_unit_test(by_reads),
-		cmocka_unit_test(again),   cmocka_unit_test(none),
+		cmocka_unit_test(again),   cmocka_unit_test(wide),  cmocka_unit_test(none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

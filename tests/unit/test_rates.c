@@ -792,6 +792,101 @@ static void called_together(void **state)
 	rates__free(r);
 }
 
+/* Some functions are counted by windows, one whose calls take next to no time among them: counting
+ * it takes all of a window. */
+static void count_known(struct rates *r, const struct load *l, uint32_t dear)
+{
+	const double cost_ns = 9e6;
+	uint64_t calls = 20000;
+
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t f = 0; f < 4; f++)
+			window(r, l, f);
+	}
+	add_window(r, &dear, &calls, 1, 9.1e6, cost_ns);
+}
+
+/* A burst that is shorter than a request: four begin, and one ends. */
+static void short_burst(struct rates *r, uint32_t dear)
+{
+	uint32_t functions[FUNCTIONS];
+	uint64_t calls[FUNCTIONS];
+
+	for (uint32_t f = 0; f < FUNCTIONS; f++) {
+		functions[f] = f;
+		calls[f] = f == dear ? 30 : f % 2 ? 4 : 1;
+	}
+	assert_int_equal(add_burst(r, functions, calls, FUNCTIONS), 0);
+}
+
+/* Four functions that windows know, and `cnt` more from `first` on, in `requests`. */
+static void wide_window(struct rates *r, const struct load *l, uint32_t first, uint32_t cnt,
+			double requests)
+{
+	uint32_t functions[FUNCTIONS];
+	uint64_t calls[FUNCTIONS];
+	uint32_t listed = 0;
+
+	for (uint32_t f = 0; f < first + cnt; f++) {
+		if (f >= 4 && f < first)
+			continue;
+		functions[listed] = f;
+		calls[listed++] = calls_in(l, f, requests);
+	}
+	assert_int_equal(rates__add_wide(r, &(const struct look_counts){functions, calls, listed}),
+			 0);
+}
+
+/* Each request calls each function once. Bursts, which are shorter than a request, tell little of
+ * functions that no window has counted; wide windows do. */
+static void wide_windows(void **state)
+{
+	const uint32_t dear = FUNCTIONS - 1;
+	struct load l = steady();
+	struct rates *r;
+	struct quality q;
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		l.calls[f] = f == (int)dear ? 30 : 1;
+	r = rates_of(&l, 0, 0);
+	count_known(r, &l, dear);
+	for (int i = 0; i < 3; i++)
+		short_burst(r, dear);
+	q = judge(r, &l);
+	assert_true(q.most > 0.5);
+	for (int round = 0; round < 2; round++) {
+		for (uint32_t first = 4; first < FUNCTIONS; first += 14)
+			wide_window(r, &l, first, 14, 20);
+	}
+	q = judge(r, &l);
+	assert_true(q.median < 0.06);
+	assert_true(q.most < 0.15);
+	assert_true(q.inside > 0.9);
+	/* Of many, some are kept. */
+	for (int i = 0; i < 10000; i++)
+		wide_window(r, &l, 4 + 14 * (i % 4), 14, 20);
+	q = judge(r, &l);
+	assert_true(q.most < 0.06);
+	rates__free(r);
+}
+
+/* A function whose rate is hardly known tells nothing of how long bursts are. */
+static void hardly_known(void **state)
+{
+	const uint32_t dear = FUNCTIONS - 1;
+	struct load l = steady();
+	struct rates *r;
+
+	for (int f = 0; f < FUNCTIONS; f++)
+		l.calls[f] = f == (int)dear ? 30 : 1;
+	r = rates_of(&l, 0, 0);
+	count_known(r, &l, dear);
+	for (int i = 0; i < 3; i++)
+		burst(r, &l);
+	assert_true(judge(r, &l).median < 0.1);
+	rates__free(r);
+}
+
 /* Functions go by CPU time, and another thread reads as it likes. */
 static void not_by_reads(void **state)
 {
@@ -873,6 +968,8 @@ int main(void)
 		cmocka_unit_test(amid_a_turn),
 		cmocka_unit_test(bursts_that_miss_answers),
 		cmocka_unit_test(called_together),
+		cmocka_unit_test(wide_windows),
+		cmocka_unit_test(hardly_known),
 		cmocka_unit_test(not_by_reads),
 		cmocka_unit_test(hardly_any_reads),
 	};

@@ -250,7 +250,7 @@ int bursts__look(struct bursts *b, bool held_back, uint64_t now_ns)
 	if (!turns__due(&b->windows, &b->seen, b->in.tracer, bursts__ran_ns(b), now_ns,
 			COUNTING_MOST))
 		return 0;
-	return is_debugged(b) ? 0 : window__take(b);
+	return is_debugged(b) ? 0 : window__take_any(b);
 }
 
 uint64_t bursts__pace_ns(struct bursts *b)

@@ -18,6 +18,10 @@
 /* Functions are counted again if that takes so much, and no more. */
 #define AGAIN_LEAST 0.01
 #define AGAIN_MOST  1
+/* A wide window has so many functions that windows know, */
+#define WIDE_KNOWN 4
+/* and is of use while so many are left that none knows. */
+#define WIDE_LEAST 32
 
 /* The share of the target's own time that counting a function takes, by the last look at it.
  * Bursts, of which the own time can hardly be told, make of a function that was dropped at
@@ -105,6 +109,57 @@ static size_t countable(const struct member *members, size_t cnt, size_t again, 
 		}
 	}
 	return all;
+}
+
+static int by_wide_turn(const void *a, const void *b, void *ctx)
+{
+	const struct member *members = ctx;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (members[i].counted_wide != members[k].counted_wide)
+		return members[i].counted_wide < members[k].counted_wide ? -1 : 1;
+	return i < k ? -1 : i > k;
+}
+
+/* Functions that windows know and that are neither rare nor dear, from one that is drawn on. */
+static int choose_known(const struct member *members, size_t cnt, double random, uint32_t *list)
+{
+	size_t first = (size_t)(random * (double)cnt);
+	int listed = 0;
+
+	for (size_t i = 0; i < cnt && listed < WIDE_KNOWN; i++) {
+		size_t at = (first + i) % cnt;
+		const struct member *m = &members[at];
+		double takes = share_of(m);
+
+		if (m->exact || m->loops || !m->counted || takes < AGAIN_LEAST ||
+		    takes > AGAIN_MOST)
+			continue;
+		list[listed++] = at;
+	}
+	return listed;
+}
+
+int counting__choose_wide(const struct member *members, size_t cnt, double random, uint32_t *list)
+{
+	uint32_t *turn = malloc((cnt + 1) * sizeof(*turn));
+	size_t all = 0;
+	int listed;
+
+	if (!turn)
+		return -ENOMEM;
+	for (size_t i = 0; i < cnt; i++) {
+		if (!members[i].exact && !members[i].loops && !members[i].counted)
+			turn[all++] = i;
+	}
+	qsort_r(turn, all, sizeof(*turn), by_wide_turn, (void *)members);
+	listed = all < WIDE_LEAST ? 0 : choose_known(members, cnt, random, list);
+	if (listed < WIDE_KNOWN)
+		all = listed = 0;
+	for (size_t i = 0; i < all && listed < COUNTING_WIDE; i++)
+		list[listed++] = turn[i];
+	free(turn);
+	return listed > WIDE_KNOWN ? listed : 0;
 }
 
 int counting__choose(const struct member *members, size_t cnt, const struct counting *c,

@@ -23,6 +23,7 @@ struct member {
 	double per_ns;		  /* calls in a ns of own CPU time, as was estimated last */
 	double dropped_per_ns;	  /* the same, as it was dropped */
 	uint64_t counted;	  /* windows */
+	uint64_t counted_wide;	  /* wide windows, while none had counted it otherwise */
 	struct moment dropped;	  /* when it was: own CPU time, less what looks had cost */
 	uint64_t passed;	  /* calls that were passed over, as seen last */
 	double threads[RATES_THREADS];
@@ -32,6 +33,9 @@ struct member {
 
 /* Functions that one window counts, at most. */
 #define COUNTING_MOST 32
+
+/* Functions that a wide window counts, at most. */
+#define COUNTING_WIDE 48
 
 /* How a window is to be. */
 struct counting {
@@ -50,5 +54,10 @@ bool counting__by_io(const struct member *m);
  * Returns how many, or -ENOMEM. */
 int counting__choose(const struct member *members, size_t cnt, const struct counting *c,
 		     uint32_t *list);
+
+/* list[COUNTING_WIDE] = the places of those that a wide window counts: some that windows know,
+ * which tell how long it is, and many of which no window knows anything. Returns how many, 0 if
+ * windows know too few or nearly all, or -ENOMEM. */
+int counting__choose_wide(const struct member *members, size_t cnt, double random, uint32_t *list);
 
 #endif

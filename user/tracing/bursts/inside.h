@@ -44,6 +44,10 @@ struct bursts {
 	uint64_t drawn_ran_ns; /* how long the target had run then */
 	double cost_ns;	       /* of all bursts and windows, to the target */
 	struct turns bursts, windows;
+	/* Functions in wide windows that other windows know: how far they were off, as a sum of
+	 * variances, and how many. */
+	double wide_apart;
+	size_t wide_known;
 	struct turns_seen seen;
 	uint64_t ended_ns; /* the last burst; 0: it is forgotten */
 	uint64_t edge_ns;  /* for so long threads may take to be in a system call as one begins */

@@ -43,6 +43,26 @@ static void list_sort(struct bursts *b)
 		b->functions[i] = b->members[b->list[i]].function;
 }
 
+/* Sets the list to chosen[0 .. cnt - 1]; a negative `cnt` is an error. Returns 0 or -ENOMEM. */
+static int list_set(struct bursts *b, const uint32_t *chosen, int cnt)
+{
+	int err = cnt < 0 ? cnt : 0;
+
+	b->list_cnt = 0;
+	for (int i = 0; !err && i < cnt; i++)
+		err = list_add(b, chosen[i]);
+	list_sort(b);
+	return err;
+}
+
+int look_list__wide(struct bursts *b)
+{
+	uint32_t chosen[COUNTING_WIDE];
+
+	return list_set(b, chosen,
+			counting__choose_wide(b->members, b->cnt, bursts__random(b), chosen));
+}
+
 int look_list__window(struct bursts *b)
 {
 	struct moment all = bursts__own_moment(b);
@@ -54,13 +74,8 @@ int look_list__window(struct bursts *b)
 		.random = bursts__random(b),
 	};
 	uint32_t chosen[COUNTING_MOST];
-	int cnt = counting__choose(b->members, b->cnt, &how, chosen), err = cnt < 0 ? cnt : 0;
 
-	b->list_cnt = 0;
-	for (int i = 0; !err && i < cnt; i++)
-		err = list_add(b, chosen[i]);
-	list_sort(b);
-	return err;
+	return list_set(b, chosen, counting__choose(b->members, b->cnt, &how, chosen));
 }
 
 double look_list__processes(const struct bursts *b)

@@ -13,6 +13,10 @@ struct bursts;
 /* The functions of a window: those that were counted least. Returns 0 or -ENOMEM. */
 int look_list__window(struct bursts *b);
 
+/* The functions of a wide window: b->list_cnt is 0 if it would be of no use. Returns 0 or -ENOMEM.
+ */
+int look_list__wide(struct bursts *b);
+
 /* The functions of a burst: all that are dropped, or as many in turn as there may be probes. Sets
  * how many *probes these have in a process. Returns 0 or -ENOMEM. */
 int look_list__burst(struct bursts *b, bool in_one, double *probes);

@@ -18,6 +18,7 @@
 #define UNBALANCED 0.1
 
 #define MAX_BURSTS 1024 /* then each two are put together */
+#define MAX_WIDE   2048 /* then so many of all are kept, drawn by lot */
 
 /* Two functions whose calls differ by 20 % from burst to burst tell a quarter as much of each other
  * as two that are always called together: a burst that meets ten requests of a server as it reads
@@ -45,6 +46,9 @@ void rates__free(struct rates *r)
 	for (size_t i = 0; i < r->bursts_cnt; i++)
 		burst_free(r->bursts[i]);
 	free(r->bursts);
+	for (size_t i = 0; i < r->wide_cnt; i++)
+		free(r->wide[i]);
+	free(r->wide);
 	free(r->last);
 	free(r->functions);
 	free(r);
@@ -60,6 +64,12 @@ int rates__add(struct rates *r, double per_ns)
 	return 0;
 }
 
+static void copy_counts(struct window_calls *to, const struct look_counts *counts)
+{
+	for (size_t i = 0; i < counts->cnt; i++)
+		to[i] = (struct window_calls){counts->functions[i], (double)counts->calls[i]};
+}
+
 /* Without memory the next burst has no window before it. */
 static void note_window(struct rates *r, const struct look_counts *counts,
 			const struct length *lengths)
@@ -72,8 +82,43 @@ static void note_window(struct rates *r, const struct look_counts *counts,
 		return;
 	w->cnt = counts->cnt;
 	memcpy(w->lengths, lengths, sizeof(w->lengths));
-	for (size_t i = 0; i < counts->cnt; i++)
-		w->of[i] = (struct window_calls){counts->functions[i], (double)counts->calls[i]};
+	copy_counts(w->of, counts);
+}
+
+/* The place of a wide window among those that are kept: each of all so far is as likely to be
+ * kept. MAX_WIDE: it is not. */
+static size_t place_of_wide(struct rates *r)
+{
+	size_t nth = r->wide_added++;
+
+	if (nth < MAX_WIDE)
+		return nth;
+	r->seed = r->seed * 1664525 + 1013904223;
+	nth = (size_t)((double)r->seed / 4294967296.0 * (double)r->wide_added);
+	return nth < MAX_WIDE ? nth : MAX_WIDE;
+}
+
+int rates__add_wide(struct rates *r, const struct look_counts *counts)
+{
+	struct wide *w = malloc(sizeof(*w) + counts->cnt * sizeof(w->of[0]));
+	size_t place;
+
+	if (!w || ARRAY_RESERVE(&r->wide, r->wide_cnt, &r->wide_cap)) {
+		free(w);
+		return -ENOMEM;
+	}
+	w->cnt = counts->cnt;
+	copy_counts(w->of, counts);
+	place = place_of_wide(r);
+	if (place == MAX_WIDE) {
+		free(w);
+	} else if (place == r->wide_cnt) {
+		r->wide[r->wide_cnt++] = w;
+	} else {
+		free(r->wide[place]);
+		r->wide[place] = w;
+	}
+	return 0;
 }
 
 /* How many times a window counts by reads and writes. One that ends amid a turn of an event loop,

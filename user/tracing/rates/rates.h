@@ -10,6 +10,9 @@
  *   told from the rest; but how often functions are called for each call of another holds. So the
  *   functions that windows know well tell how long a burst was.
  *
+ * And a mixture of both: a wide window counts many functions by their entries, some of which other
+ * windows know. These tell how long it was, as of a burst.
+ *
  * A window's length is told by several clocks, and each makes rates of its own (by_clock.h):
  *
  *   Own CPU time: load that changes changes that time, which is known for the whole run, and the
@@ -54,6 +57,9 @@ int rates__add(struct rates *r, double per_ns);
 /* A window, of whose CPU time counting has taken `cost_ns`. */
 void rates__add_window(struct rates *r, const struct look_counts *counts,
 		       const struct lengths *lengths, double cost_ns);
+
+/* A wide window. Returns 0 or -ENOMEM. */
+int rates__add_wide(struct rates *r, const struct look_counts *counts);
 
 /* A burst; `after_window`: right after the last window, so both saw the same mix of what is called.
  * Returns 0 or -ENOMEM. */

@@ -46,14 +46,16 @@ struct function {
 	uint32_t missed;
 };
 
+struct window_calls {
+	uint32_t function;
+	double calls;
+};
+
 /* A window, right before a burst. */
 struct window {
 	size_t cnt;
 	struct length lengths[CLOCKS];
-	struct window_calls {
-		uint32_t function;
-		double calls;
-	} of[];
+	struct window_calls of[];
 };
 
 #define NOT_SEEN -1
@@ -66,9 +68,21 @@ struct burst {
 	float calls[];
 };
 
+/* A wide window: calls of some functions, in a time that those of them tell that other windows
+ * know.
+ */
+struct wide {
+	size_t cnt;
+	struct window_calls of[];
+};
+
 struct rates {
 	struct function *functions;
 	size_t cnt, cap;
+	struct wide **wide; /* those of all so far that were drawn to be kept */
+	size_t wide_cnt, wide_cap;
+	size_t wide_added; /* in all */
+	uint32_t seed;	   /* of what is drawn */
 	struct burst **bursts;
 	size_t bursts_cnt, bursts_cap;
 	size_t bursts_added;   /* in all */
