@@ -59,6 +59,22 @@ class BpfStack(unittest.TestCase):
         self.assertEqual(status, 1, said)
         self.assertIn("outer() needs 544 bytes of stack, of 512", said)
 
+    def test_calls_of_another_section(self):
+        """inner() begins as far in its section as other(), which nobody calls, in that of outer().
+        """
+        status, said = self.check(r"""__asm__(
+            ".text\n"
+            ".type before,@function\nbefore:\n r0=0\n r0=0\n r0=0\n r0=0\n exit\n"
+            ".type inner,@function\ninner:\n *(u64 *)(r10 - 32) = r1\n exit\n"
+            ".section uprobe,\"ax\",@progbits\n"
+            ".globl outer\n.type outer,@function\n"
+            "outer:\n call inner\n *(u64 *)(r10 - 64) = r1\n call 12\n r0 = 0\n exit\n"
+            ".globl other\n.type other,@function\n"
+            "other:\n *(u64 *)(r10 - 480) = r1\n call 12\n r0 = 0\n exit\n");
+        """)
+        self.assertEqual(status, 0, said)
+        self.assertIn("outer: 96 bytes: outer 64 > inner 32", said)
+
     def test_callbacks_count(self):
         status, said = self.check("""
             static long each(unsigned i, void *p) { USE(256); return helper(p); }
