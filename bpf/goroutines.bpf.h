@@ -116,7 +116,7 @@ static __always_inline bool goroutine_find(struct place *at, const struct task_s
 	return false;
 }
 
-/* What is read of a descriptor. */
+/* The members of a goroutine's descriptor (struct g) that are read. */
 struct go_descriptor {
 	u64 g, lo, hi, goid;
 };

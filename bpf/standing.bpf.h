@@ -49,7 +49,7 @@ __noinline u32 live_frame(u32 number, u64 sp)
 	return rest && rest->callstack == number ? q.frame : 0;
 }
 
-/* Where the current thread is. */
+/* The place where the current thread is: a call stack, and where on it. */
 struct standing {
 	u64 sp;	       /* its stack pointer on the stack of that call stack */
 	u64 origin;    /* from which the slots there count */
@@ -145,7 +145,7 @@ __noinline u32 go_stands(struct standing *at, u64 owner)
 	return true;
 }
 
-/* Where any other thread is. */
+/* The same for a thread of any other program. */
 static __always_inline void thread_stands(struct standing *at)
 {
 	u32 number;

@@ -447,8 +447,8 @@ static __always_inline u64 unwind_by_rule(struct unwind_place *u, u32 rule)
 		       : unwind_cfa(rule, u->pc, u->sp, u->bp);
 }
 
-/* Likewise, or by rbp where that leads to another stack. `start`: it is the rule at a call's begin.
- */
+/* The frame's end as its rule has it, or by rbp where that leads to another stack. `start`: the
+ * rule is that at a call's begin. */
 static __always_inline u64 unwind_frame_end(struct unwind_place *u, u32 rule, bool start)
 {
 	u64 cfa = unwind_by_rule(u, rule);

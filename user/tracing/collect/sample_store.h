@@ -23,7 +23,7 @@ struct callstack_samples {
 	struct sample_tree tree;
 };
 
-/* What was met outside of calls by a thread, or by a goroutine, whichever thread ran it. */
+/* Samples outside of calls, by a thread, or by a goroutine, whichever thread ran it. */
 struct thread_samples {
 	uint64_t pid_tgid, start_ns; /* of a goroutine: tid 0, and its process's start */
 	uint64_t goid;		     /* 0: a thread's own */

@@ -67,13 +67,13 @@ static bool is_counted(const struct function *f, enum clock clock)
 	return f->by[clock].sums.x > 0 && f->by[clock].sums.c > 0;
 }
 
-/* The same, or wide ones. */
+/* Whether windows of either kind do. */
 static bool is_reference(const struct estimating *e, size_t function)
 {
 	return is_counted(&e->rates->functions[function], e->clock) || e->wide[function].c > 0;
 }
 
-/* What functions that windows know tell of how long a look was. */
+/* A look's length, as functions that windows know tell it. */
 struct worth {
 	double calls, per_ns; /* sums, each function as often as it counts */
 };

@@ -13,7 +13,7 @@ struct stack_copy;
  * one that a thread has beside its own. */
 bool goroutine_time__applies(const struct stack_copy *copy, bool go_traced);
 
-/* What the parts are measured by. */
+/* The measure of the parts. */
 struct goroutine_known {
 	uint32_t functions_cnt;
 	uint64_t sample_ns; /* CPU time of a sample */
