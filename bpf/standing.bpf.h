@@ -145,7 +145,7 @@ __noinline u32 go_stands(struct standing *at, u64 owner)
 	return true;
 }
 
-/* The same for a thread of any other program. */
+/* Finds the call stack that a thread runs on which is not of a Go program. */
 static __always_inline void thread_stands(struct standing *at)
 {
 	u32 number;

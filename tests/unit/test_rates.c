@@ -792,18 +792,23 @@ static void called_together(void **state)
 	rates__free(r);
 }
 
-/* Some functions are counted by windows, one whose calls take next to no time among them: counting
- * it takes all of a window. */
-static void count_known(struct rates *r, const struct load *l, uint32_t dear)
+/* Each request calls each function once, and 30 times `dear`, whose calls take next to no time.
+ * Some are counted by windows; counting `dear` takes all of one. */
+static struct rates *rates_with_dear(struct load *l, uint32_t dear)
 {
 	const double cost_ns = 9e6;
 	uint64_t calls = 20000;
+	struct rates *r;
 
+	for (uint32_t f = 0; f < FUNCTIONS; f++)
+		l->calls[f] = f == dear ? 30 : 1;
+	r = rates_of(l, 0, 0);
 	for (int round = 0; round < 2; round++) {
 		for (uint32_t f = 0; f < 4; f++)
 			window(r, l, f);
 	}
 	add_window(r, &dear, &calls, 1, 9.1e6, cost_ns);
+	return r;
 }
 
 /* A burst that is shorter than a request: four begin, and one ends. */
@@ -846,10 +851,7 @@ static void wide_windows(void **state)
 	struct rates *r;
 	struct quality q;
 
-	for (int f = 0; f < FUNCTIONS; f++)
-		l.calls[f] = f == (int)dear ? 30 : 1;
-	r = rates_of(&l, 0, 0);
-	count_known(r, &l, dear);
+	r = rates_with_dear(&l, dear);
 	for (int i = 0; i < 3; i++)
 		short_burst(r, dear);
 	q = judge(r, &l);
@@ -877,10 +879,7 @@ static void hardly_known(void **state)
 	struct load l = steady();
 	struct rates *r;
 
-	for (int f = 0; f < FUNCTIONS; f++)
-		l.calls[f] = f == (int)dear ? 30 : 1;
-	r = rates_of(&l, 0, 0);
-	count_known(r, &l, dear);
+	r = rates_with_dear(&l, dear);
 	for (int i = 0; i < 3; i++)
 		burst(r, &l);
 	assert_true(judge(r, &l).median < 0.1);

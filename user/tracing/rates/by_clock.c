@@ -195,55 +195,57 @@ static struct known by_windows(const struct estimating *e, const struct function
 }
 
 /*
- * How far wide windows are off beyond chance, as a variance: by functions in them that other
- * windows know. An event loop, which reads all requests and then answers them, is met amid a turn.
+ * How far functions that other windows know were off in wide windows beyond chance: a sum of
+ * variances, and of how many. An event loop, which reads all requests and then answers them, is met
+ * amid a turn.
  */
-static double wide_apart(const struct estimating *e)
+struct apart {
+	double sum, cnt;
+};
+
+static void note_apart(struct apart *a, const struct known *known, double calls, double worth)
 {
-	double sum = 0, cnt = 0;
+	double usual = known->per_ns * worth, off = calls / usual - 1;
 
-	for (size_t k = 0; k < e->rates->wide_cnt; k++) {
-		const struct wide *w = e->rates->wide[k];
-		double worth = wide_worth(e, w);
+	if (usual < 1)
+		return;
+	a->sum += off * off - 1 / usual - variance_of(known);
+	a->cnt++;
+}
 
-		for (size_t i = 0; worth > 0 && i < w->cnt; i++) {
-			uint32_t f = w->of[i].function;
-			double usual = e->known[f].per_ns * worth, off = w->of[i].calls / usual - 1;
+/* Adds a wide window: to *apart what other windows know, to e->wide all else. */
+static void add_wide(struct estimating *e, const struct wide *w, struct apart *apart)
+{
+	double worth = wide_worth(e, w);
 
-			if (!is_counted(&e->rates->functions[f], e->clock) || usual < 1)
-				continue;
-			sum += off * off - 1 / usual - variance_of(&e->known[f]);
-			cnt++;
-		}
+	for (size_t i = 0; worth > 0 && i < w->cnt; i++) {
+		uint32_t f = w->of[i].function;
+
+		if (is_counted(&e->rates->functions[f], e->clock))
+			note_apart(apart, &e->known[f], w->of[i].calls, worth);
+		else
+			sums_add(&e->wide[f], w->of[i].calls, worth);
 	}
-	return sum > 0 ? sum / cnt : 0;
 }
 
 /* Sets e->known of functions that wide windows alone have counted, by what these were worth. */
 static void know_by_wide(struct estimating *e)
 {
 	const struct rates *r = e->rates;
-	double times, apart = wide_apart(e);
+	struct apart apart = {0};
+	double times, off;
 
 	memset(e->wide, 0, r->cnt * sizeof(*e->wide));
-	for (size_t k = 0; k < r->wide_cnt; k++) {
-		const struct wide *w = r->wide[k];
-		double worth = wide_worth(e, w);
-
-		for (size_t i = 0; worth > 0 && i < w->cnt; i++) {
-			uint32_t f = w->of[i].function;
-
-			if (!is_counted(&r->functions[f], e->clock))
-				sums_add(&e->wide[f], w->of[i].calls, worth);
-		}
-	}
+	for (size_t k = 0; k < r->wide_cnt; k++)
+		add_wide(e, r->wide[k], &apart);
+	off = apart.sum > 0 ? apart.sum / apart.cnt : 0;
 	times = bursts_usual_times(e->wide, r->cnt, e->scratch);
 	for (size_t i = 0; i < r->cnt; i++) {
 		const struct sums *s = &e->wide[i];
 
 		if (s->x > 0)
 			e->known[i] = (struct known){
-				sums_ratio(s), bursts_variance(s, times) + apart / s->n, WIDE_OFF};
+				sums_ratio(s), bursts_variance(s, times) + off / s->n, WIDE_OFF};
 	}
 }
 

@@ -68,9 +68,8 @@ struct burst {
 	float calls[];
 };
 
-/* A wide window: calls of some functions, in a time that those of them tell that other windows
- * know.
- */
+/* A wide window: calls of some functions, in a time that those of them tell that other
+ * windows know. */
 struct wide {
 	size_t cnt;
 	struct window_calls of[];
